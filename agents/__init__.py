@@ -1,0 +1,1 @@
+"""Agents: batched functions from what a player may see to actions."""

@@ -1,0 +1,120 @@
+"""What an agent is: a batched function from what it may see to actions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.envs.bibliogamo.edition import Edition
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.bibliogamo.observation import Layout
+from incunabula.envs.bibliogamo.state import PublicState
+from incunabula.envs.bibliogamo.tables import Tables
+from incunabula.envs.chance import key
+
+# Agents draw from key(agent seed, AGENT_STREAM + episode, decision): never from the game's seed.
+AGENT_STREAM = 1 << 33
+
+
+class View:
+    """What an agent may see of n games that wait for its action. Arrays are copies.
+
+    Attributes:
+        edition, tables, layout: the edition, as arrays, and the observation's table.
+        episode: uint64 (n,), names each game for the agent's own draws.
+        decision: int64 (n,), decisions taken before in each game.
+    """
+
+    def __init__(
+        self,
+        engine: BibliogamoEngine,
+        rows: npt.NDArray[np.intp],
+        episode: npt.NDArray[np.uint64],
+        decision: npt.NDArray[np.int64],
+    ) -> None:
+        self._engine = engine
+        self._rows = rows
+        self.episode = episode
+        self.decision = decision
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def edition(self) -> Edition:
+        return self._engine.edition
+
+    @property
+    def tables(self) -> Tables:
+        return self._engine.tables
+
+    @property
+    def layout(self) -> Layout:
+        return self._engine.layout
+
+    @cached_property
+    def observation(self) -> npt.NDArray[np.float32]:
+        """float32 (n, F)."""
+        return self._engine.observe_rows(self._rows)
+
+    @cached_property
+    def action_mask(self) -> npt.NDArray[np.bool_]:
+        """bool (n, A), at least one True in each row."""
+        return self._engine.mask[self._rows]
+
+    @cached_property
+    def public(self) -> PublicState:
+        """The public state of the n games."""
+        return self._engine.public().take(self._rows)
+
+    def determinise(self, seeds: npt.NDArray[np.uint64]) -> BibliogamoEngine:
+        """An engine of n games that agree with what is public; what is hidden comes from seeds."""
+        rows = np.arange(len(self))
+        engine = BibliogamoEngine(self.edition, len(self))
+        engine.put(rows, self._engine.state.take(self._rows))
+        engine.determinise(rows, seeds)
+        return engine
+
+
+class Agent(ABC):
+    """Chooses an action for each of n games.
+
+    An agent keeps nothing from one call to the next: its choice depends on the view and on its own
+    seed alone, so that results don't depend on the batch size.
+    """
+
+    name: str
+
+    @abstractmethod
+    def act(self, view: View) -> npt.NDArray[np.intp]:
+        """Actions, intp (n,), each legal."""
+
+
+class RandomAgent(Agent):
+    """Uniform over the legal actions."""
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def act(self, view: View) -> npt.NDArray[np.intp]:
+        stream = np.uint64(AGENT_STREAM) + view.episode
+        draws = key(self.seed, stream, view.decision.astype(np.uint64))
+        return nth_legal(view.action_mask, draws)
+
+
+def nth_legal(
+    action_mask: npt.NDArray[np.bool_], draws: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.intp]:
+    """The legal action that a 64-bit draw chooses in each row, intp (n,).
+
+    The top 32 bits are scaled to the number of legal actions; the bias is below 2^-25.
+    """
+    ranks = np.cumsum(action_mask, axis=1, dtype=np.int16)
+    count = ranks[:, -1].astype(np.uint64)
+    chosen = (draws >> np.uint64(32)) * count >> np.uint64(32)
+    return np.asarray((ranks > chosen.astype(np.int16)[:, None]).argmax(axis=1))

@@ -1,0 +1,1 @@
+"""Edition and training files shipped with the package, read with importlib.resources."""

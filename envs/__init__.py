@@ -1,0 +1,1 @@
+"""The games: rules, state, chance, drawing, and adapters to the usual APIs."""

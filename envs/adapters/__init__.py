@@ -1,0 +1,1 @@
+"""Adapters from the engines to the APIs that learners use; import the one you need."""

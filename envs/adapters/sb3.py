@@ -1,0 +1,156 @@
+"""Bibliogamo as a native stable-baselines3 VecEnv, for MaskablePPO and others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Discrete
+from stable_baselines3.common.vec_env import VecEnv
+
+from incunabula.envs.adapters.games import EditionLike, Games
+from incunabula.envs.adapters.gymnasium import observation_space
+from incunabula.envs.bibliogamo.drawing import draw_text
+
+
+class BibliogamoSB3VecEnv(VecEnv):
+    """N games in one engine, in stable-baselines3's conventions.
+
+    A finished game is dealt anew in the same step; its last observation is in
+    ``infos[i]["terminal_observation"]``, its score and length in ``infos[i]["episode"]``. Games
+    are never truncated. ``env_method("action_masks")`` without indices answers with one block,
+    [bool (N, A)], so that nothing is stacked row by row.
+
+    Unlike the Gymnasium environments this one raises on an illegal action unless told to penalise:
+    an evaluation that forgets the masks is then an error, not a wrong number.
+
+    Args:
+        num_envs: N.
+        seed: row i is seeded seed + i; None = from the operating system.
+        edition, prestige, tape, illegal_action, illegal_reward: as for BibliogamoEnv.
+    """
+
+    render_mode: str | None = None
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        edition: EditionLike = "bibliogamo",
+        *,
+        seed: int | None = None,
+        prestige: int | None = None,
+        tape: Mapping[str, Any] | None = None,
+        illegal_action: str = "raise",
+        illegal_reward: float = -1.0,
+    ) -> None:
+        self.games = Games(edition, num_envs, prestige, tape, illegal_action, illegal_reward)
+        self.engine = self.games.engine
+        self.metadata = {"render_modes": ["ansi"]}
+        super().__init__(
+            self.games.num_envs,
+            observation_space(self.engine),
+            Discrete(self.engine.actions.n),
+        )
+        self.seed(seed)
+        self._actions: npt.NDArray[Any] = np.zeros(0, np.int64)
+        self._returns = np.zeros(self.num_envs)
+        self._lengths = np.zeros(self.num_envs, np.int64)
+        self._start = time.monotonic()
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Deal the next game in every row; observations float32 (N, F)."""
+        options = self._options if any(self._options) else [{}] * self.num_envs
+        for row in self.games.rows:
+            self.games.reset(self.games.rows[row : row + 1], [self._seeds[row]], options[row])
+        self._reset_seeds()
+        self._reset_options()
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        return self.engine.observe()
+
+    def step_async(self, actions: npt.NDArray[Any]) -> None:
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[
+        npt.NDArray[np.float32],
+        npt.NDArray[np.float32],
+        npt.NDArray[np.bool_],
+        list[dict[str, Any]],
+    ]:
+        games = self.games
+        rewards, done, illegal = games.step(games.rows, np.asarray(self._actions))
+        self._returns += rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row, clause in illegal.items():
+            infos[row]["illegal"] = clause
+        ended = np.flatnonzero(done)
+        if ended.size:
+            last = self.engine.observe_rows(ended)
+            for k, i in enumerate(ended):
+                infos[i] |= {
+                    "terminal_observation": last[k].copy(),
+                    "TimeLimit.truncated": False,
+                    "score": int(self.engine.state.score[i]),
+                    "episode": {
+                        "r": float(self._returns[i]),
+                        "l": int(self._lengths[i]),
+                        "t": time.monotonic() - self._start,
+                    },
+                }
+            self._returns[ended] = 0
+            self._lengths[ended] = 0
+            games.next_episode(ended)
+        return self.engine.observe(), rewards.astype(np.float32), done, infos
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Legal actions, bool (N, A)."""
+        return self.engine.mask.copy()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        value = getattr(self, attr_name)
+        return [value for _ in self._indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of the whole batch; rows have none of their own."""
+        if len(list(self._indices(indices))) != self.num_envs:
+            raise NotImplementedError("attributes belong to the whole batch: leave out indices")
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        if method_name == "action_masks":
+            masks = self.action_masks()
+            return [masks] if indices is None else [masks[i] for i in self._indices(indices)]
+        if method_name == "render":
+            return [
+                draw_text(self.engine.edition, self.engine.snapshot(i))
+                for i in self._indices(indices)
+            ]
+        raise AttributeError(
+            f"{method_name}: not a method of a game in this batch; there are action_masks, render"
+        )
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
+    ) -> list[bool]:
+        return [False for _ in self._indices(indices)]
+
+    def get_images(self) -> Sequence[None]:
+        return [None] * self.num_envs
+
+    def _indices(self, indices: int | Iterable[int] | None) -> Iterable[int]:
+        return self._get_indices(indices)

@@ -1,0 +1,224 @@
+"""The Bibliogamo engine: N games at once, dealt, moved on and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.envs.bibliogamo import rules
+from incunabula.envs.bibliogamo.actions import Actions
+from incunabula.envs.bibliogamo.edition import Edition, load_edition
+from incunabula.envs.bibliogamo.json_form import lay_deck, restore, snapshot
+from incunabula.envs.bibliogamo.observation import Layout
+from incunabula.envs.bibliogamo.state import Phase, PublicState, Rows, State, empty_state
+from incunabula.envs.bibliogamo.tables import build_tables
+from incunabula.envs.bibliogamo.tape import Tape, read_tape
+from incunabula.envs.bibliogamo.why import why_illegal
+from incunabula.envs.errors import IllegalActionError, IncunabulaError
+
+Json = dict[str, Any]
+
+# Rows worked on at a time: what a block touches stays in the processor's cache.
+BLOCK = 1024
+
+
+class BibliogamoEngine:
+    """N independent games of Bibliogamo over one edition.
+
+    Nothing is dealt at first: ``deal`` rows before they are played. A finished row stays as it
+    ended until it is dealt again.
+
+    Attributes:
+        edition, tables, actions, layout: the edition and what follows from it.
+        num_envs: N.
+        state: the arrays (``state.public()`` is what a player may see).
+        mask: bool (N, A), the legal actions of every row; kept up to date.
+
+    Example:
+        >>> engine = BibliogamoEngine("bibliogamo", 2)
+        >>> engine.deal(np.arange(2), [0, 1])
+        >>> rewards, terminated = engine.apply(engine.mask.argmax(axis=1))
+    """
+
+    def __init__(
+        self, edition: str | Path | Edition | Mapping[str, Any] = "bibliogamo", num_envs: int = 1
+    ) -> None:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)):
+            raise IncunabulaError(f"num_envs: expected an integer, got {num_envs!r}")
+        if num_envs < 1:
+            raise IncunabulaError(f"num_envs: expected at least 1, got {num_envs}")
+        self.edition = load_edition(edition)
+        self.tables = build_tables(self.edition)
+        self.actions = Actions(self.tables)
+        self.layout = Layout(self.tables)
+        self.num_envs = int(num_envs)
+        self.state: State = empty_state(self.tables, self.num_envs)
+        self.mask = np.zeros((self.num_envs, self.actions.n), np.bool_)
+        self._all = np.arange(self.num_envs)
+
+    # Playing ------------------------------------------------------------------------------------
+
+    def deal(
+        self,
+        rows: Rows,
+        seeds: Sequence[int] | npt.NDArray[np.uint64],
+        prestige: int | npt.NDArray[np.int16] | None = None,
+    ) -> None:
+        """Deal a new game in each row.
+
+        Args:
+            rows: distinct row numbers (n,).
+            seeds: game seeds (n,), 0..2^64-1.
+            prestige: the collection to play, for all or each (-1 = drawn); None = drawn (R15).
+        """
+        rows = np.asarray(rows, np.intp)
+        self.state.seed[rows] = np.asarray(seeds, np.uint64)
+        self.state.tape_length[rows] = -1
+        wanted = np.broadcast_to(
+            np.asarray(-1 if prestige is None else prestige, np.int16), rows.shape
+        )
+        self._deal(rows, wanted)
+
+    def deal_tape(
+        self, row: int, tape: Tape | Mapping[str, Any], prestige: int | None = None
+    ) -> None:
+        """Deal a recorded game in one row; ``prestige`` beats the tape's (R15)."""
+        read = tape if isinstance(tape, Tape) else read_tape(self.tables, tape)
+        chosen = read.prestige if prestige is None else prestige
+        if chosen is None:
+            raise IncunabulaError("tape.prestige: missing; give it there or as prestige=")
+        self.state.fit_tapes(len(read.shuffles))
+        self.state.seed[row] = 0
+        self.state.tape_length[row] = len(read.shuffles)
+        self.state.tape[row, : len(read.shuffles)] = read.shuffles
+        self._deal(np.array([row]), np.array([chosen], np.int16))
+
+    def _deal(self, rows: Rows, prestige: npt.NDArray[np.int16]) -> None:
+        wrong = np.flatnonzero((prestige < -1) | (prestige >= self.tables.collections))
+        if wrong.size:
+            raise IncunabulaError(
+                f"prestige: expected 0..{self.tables.collections - 1}, "
+                f"got {int(prestige[wrong[0]])}"
+            )
+        rules.deal(self.tables, self.state, rows, prestige)
+        rules.legal(self.tables, self.actions, self.state, rows, self.mask)
+
+    def apply(
+        self, actions: npt.NDArray[np.integer], rows: Rows | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+        """Take one action in each of these rows (all by default).
+
+        Args:
+            actions: integers (n,), one for each row, each legal.
+            rows: distinct row numbers (n,).
+
+        Returns:
+            reward int32 (n,), the score gained; terminated bool (n,).
+
+        Raises:
+            IllegalActionError: an action is illegal or its game is over; nothing is changed then.
+        """
+        rows = self._all if rows is None else np.asarray(rows, np.intp)
+        chosen = self._checked(actions, rows)
+        s = self.state
+        before = s.score[rows]
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            rules.apply(self.tables, self.actions, s, block, chosen[start : start + BLOCK])
+            rules.legal(self.tables, self.actions, s, block, self.mask)
+        return s.score[rows] - before, s.phase[rows] == Phase.OVER
+
+    def _checked(self, actions: npt.NDArray[np.integer], rows: Rows) -> npt.NDArray[np.intp]:
+        chosen = np.asarray(actions)
+        if chosen.shape != rows.shape or chosen.dtype.kind not in "iu":
+            raise IncunabulaError(
+                f"actions: expected {len(rows)} integers, one for each row, "
+                f"got shape {chosen.shape} of {chosen.dtype}"
+            )
+        outside = np.flatnonzero((chosen < 0) | (chosen >= self.actions.n))
+        if outside.size:
+            i = int(outside[0])
+            raise IncunabulaError(
+                f"actions[{i}]: {int(chosen[i])} is not an action; expected 0..{self.actions.n - 1}"
+            )
+        chosen = chosen.astype(np.intp, copy=False)
+        legal = self.mask[rows, chosen]
+        if not legal.all():
+            i = int(np.flatnonzero(~legal)[0])
+            why = self.why_illegal(int(rows[i]), int(chosen[i]))
+            assert why is not None
+            raise IllegalActionError(int(rows[i]), int(chosen[i]), *why)
+        return chosen
+
+    # Looking ------------------------------------------------------------------------------------
+
+    def legal(self) -> npt.NDArray[np.bool_]:
+        """Legal actions recomputed from the state, bool (N, A); ``mask`` holds the same."""
+        out = np.zeros_like(self.mask)
+        rules.legal(self.tables, self.actions, self.state, self._all, out)
+        return out
+
+    def why_illegal(self, row: int, action: int) -> tuple[str, str] | None:
+        """(rule clause, reason) why the action is illegal in this row, or None if it is legal."""
+        self.actions.check(action)
+        if self.mask[row, action]:
+            return None
+        return why_illegal(self.tables, self.actions, self.state.public(), row, action)
+
+    def observe(self, out: npt.NDArray[np.float32] | None = None) -> npt.NDArray[np.float32]:
+        """Observations of all rows, float32 (N, F), written into ``out`` if given."""
+        if out is None:
+            out = np.empty((self.num_envs, self.layout.size), np.float32)
+        public = self.state.public()
+        for start in range(0, self.num_envs, BLOCK):
+            block = slice(start, min(start + BLOCK, self.num_envs))
+            self.layout.observe(public, block, out[block])
+        return out
+
+    def observe_rows(self, rows: Rows) -> npt.NDArray[np.float32]:
+        """Observations of these rows, float32 (n, F)."""
+        out = np.empty((len(rows), self.layout.size), np.float32)
+        self.layout.observe(self.state.public(), rows, out)
+        return out
+
+    def public(self) -> PublicState:
+        """The public arrays of all rows (shared, not copied)."""
+        return self.state.public()
+
+    def snapshot(self, row: int) -> Json:
+        """The row in the rules' JSON form."""
+        return snapshot(self.tables, self.state, row)
+
+    def action_to_json(self, row: int, action: int) -> Json:
+        """The action's JSON form, naming the card it uses in this row."""
+        return self.actions.to_json(action, self.state.hand[row], self.tables.cards)
+
+    def action_from_json(self, row: int, form: Json) -> int:
+        """The index of a JSON action in this row."""
+        return self.actions.from_json(form, self.state.hand[row])
+
+    # Copies -------------------------------------------------------------------------------------
+
+    def put(self, rows: Rows, state: State) -> None:
+        """Overwrite these rows with the rows of ``state``."""
+        self.state.put(rows, state)
+        rules.legal(self.tables, self.actions, self.state, rows, self.mask)
+
+    def restore(self, row: int, form: Mapping[str, Any], seed: int) -> None:
+        """Set a row to a JSON state, its hidden order drawn from ``seed``."""
+        self.put(np.array([row]), restore(self.tables, form, seed))
+
+    def determinise(self, rows: Rows, seeds: npt.NDArray[np.uint64]) -> None:
+        """Keep the public state of these rows and replace what is hidden.
+
+        The deck is laid in a fresh order and later shuffles come from the new seed, so that a
+        planner that plays on learns nothing about the real future.
+        """
+        rows = np.asarray(rows, np.intp)
+        self.state.seed[rows] = np.asarray(seeds, np.uint64)
+        self.state.tape_length[rows] = -1
+        lay_deck(self.tables, self.state, rows)

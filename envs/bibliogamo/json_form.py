@@ -1,0 +1,196 @@
+"""A row of the state as the rules' JSON form, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from incunabula.envs.bibliogamo.rules import score
+from incunabula.envs.bibliogamo.state import Phase, Place, State, empty_state
+from incunabula.envs.bibliogamo.tables import Tables
+from incunabula.envs.chance import shuffle_orders
+from incunabula.envs.errors import IncunabulaError
+
+Json = dict[str, Any]
+PHASES = [phase.name.lower() for phase in Phase]
+KEYS = {
+    *("phase", "time", "librarian", "florins", "books", "score", "supply", "towers", "hand"),
+    *("deck", "discard", "display", "banned", "hires_left", "pending_hire", "prestige"),
+    *("slots_filled", "turn"),
+}
+
+
+class StateError(IncunabulaError):
+    """A JSON state that is malformed or impossible."""
+
+
+def snapshot(t: Tables, s: State, i: int) -> Json:
+    """Row ``i`` in the JSON form of the rules (the display in flip order)."""
+
+    def cards(place: Place) -> list[int]:
+        return [int(c) for c in np.flatnonzero(s.place[i] == place)]
+
+    prestige, pending, banned = int(s.prestige[i]), int(s.pending_card[i]), int(s.banned[i])
+    return {
+        "phase": PHASES[s.phase[i]],
+        "time": int(s.time[i]),
+        "librarian": int(s.librarian[i]),
+        "florins": int(s.florins[i]),
+        "books": int(s.books[i]),
+        "score": int(s.score[i]),
+        "supply": int(s.supply[i]),
+        "towers": s.filled[i].tolist(),
+        "hand": cards(Place.HAND),
+        "deck": cards(Place.DECK),
+        "discard": cards(Place.DISCARD),
+        "display": s.display[i, : s.display_len[i]].tolist(),
+        "banned": None if banned < 0 else banned,
+        "hires_left": int(s.hires_left[i]),
+        "pending_hire": None
+        if pending < 0
+        else {"card": pending, "tower": int(s.pending_tower[i])},
+        "prestige": prestige,
+        "slots_filled": s.slots_filled[i, : t.slot_count[prestige]].tolist(),
+        "turn": int(s.turn[i]),
+    }
+
+
+def restore(t: Tables, form: Mapping[str, Any], seed: int) -> State:
+    """One row rebuilt from its JSON form; the hidden order is drawn from ``seed``.
+
+    The present deck is laid in the order of shuffle 0, later shuffles are 1, 2, …
+
+    Raises:
+        StateError: naming the field that is malformed or contradicts another.
+    """
+    if not isinstance(form, Mapping) or set(form) != KEYS:
+        names = set(form) if isinstance(form, Mapping) else set()
+        wrong = sorted(KEYS - names) + sorted(names - KEYS, key=str)
+        raise StateError(f"state: fields missing or unknown: {', '.join(map(str, wrong))}")
+    s = empty_state(t, 1)
+    read = _Reader(t, form)
+    s.phase[0] = read.choice("phase", PHASES)
+    s.time[0] = read.integer("time", 0, t.days)
+    s.turn[0] = read.integer("turn", 1, t.days)
+    s.librarian[0] = read.integer("librarian", 0, t.spaces - 1)
+    s.florins[0] = read.integer("florins", 0, 2**31 - 1 if t.florin_cap < 0 else t.florin_cap)
+    s.books[0] = read.integer("books", 0, t.days)
+    s.hires_left[0] = read.integer("hires_left", 0, t.hires_per_turn)
+    s.banned[0] = -1 if form["banned"] is None else read.integer("banned", 0, t.types - 1)
+    prestige = s.prestige[0] = read.integer("prestige", 0, t.collections - 1)
+    read.fill(s, int(prestige))
+    s.seed[0] = seed
+    lay_deck(t, s, np.arange(1))
+    s.shuffles[0] = 1
+    s.score[0] = score(t, s, np.arange(1))[0]
+    if form["score"] != s.score[0]:
+        raise StateError(
+            f"state.score: {form['score']!r} is not what books, florins and slots make: "
+            f"{int(s.score[0])}"
+        )
+    return s
+
+
+def lay_deck(t: Tables, s: State, rows: np.typing.NDArray[np.intp]) -> None:
+    """Order the cards in the deck afresh, as the last shuffle would under the row's seed."""
+    last = np.maximum(s.shuffles[rows] - 1, 0)
+    orders = shuffle_orders(s.seed[rows], last, s.tape[rows], s.tape_length[rows], t.cards)
+    drawn = np.take_along_axis(s.place[rows] == Place.DECK, orders, axis=1)
+    which, where = np.nonzero(drawn)
+    depth = drawn.sum(axis=1)[:, None] - np.cumsum(drawn, axis=1)
+    s.deck[rows[which], depth[which, where]] = orders[which, where]
+    s.deck_left[rows] = drawn.sum(axis=1)
+
+
+class _Reader:
+    """Reads fields of a JSON state, naming the field in every complaint."""
+
+    def __init__(self, t: Tables, form: Mapping[str, Any]) -> None:
+        self.t, self.form = t, form
+
+    def integer(self, name: str, low: int, high: int, value: Any = None) -> int:
+        value = self.form[name] if value is None else value
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise StateError(f"state.{name}: expected an integer in {low}..{high}, got {value!r}")
+        return value
+
+    def choice(self, name: str, options: list[str]) -> int:
+        value = self.form[name]
+        if value not in options:
+            raise StateError(f"state.{name}: expected one of {', '.join(options)}, got {value!r}")
+        return options.index(value)
+
+    def items(self, name: str, size: int | None = None) -> list[Any]:
+        value = self.form[name]
+        if not isinstance(value, list) or (size is not None and len(value) != size):
+            raise StateError(
+                f"state.{name}: expected a list{'' if size is None else f' of {size}'}, "
+                f"got {value!r}"
+            )
+        return value
+
+    def fill(self, s: State, prestige: int) -> None:
+        """Cards, cubes, slots, the pending hire; and that they fit together."""
+        t = self.t
+        places = (("hand", Place.HAND), ("deck", Place.DECK), ("discard", Place.DISCARD))
+        count = np.zeros(t.cards, int)
+        for name, place in (*places, ("display", Place.DISPLAY)):
+            for j, card in enumerate(self.items(name)):
+                self.integer(f"{name}[{j}]", 0, t.cards - 1, card)
+                s.place[0, card] = place
+                count[card] += 1
+        wrong = np.flatnonzero(count != 1)
+        if wrong.size:
+            raise StateError(
+                f"state: card {int(wrong[0])} must be in exactly one of hand, deck, discard and "
+                f"display; it is in {int(count[wrong[0]])}"
+            )
+        hand, display = sorted(self.form["hand"]), self.form["display"]
+        if len(hand) > t.hand_size:
+            raise StateError(f"state.hand: at most {t.hand_size} cards, got {len(hand)}")
+        s.hand[0, : len(hand)] = hand
+        phase = int(s.phase[0])
+        fits = len(display) >= 2 if phase == Phase.PRICE else not display
+        if not fits or len(display) > t.display_size:
+            raise StateError(
+                f"state.display: holds 2 to {t.display_size} cards in phase price and none in "
+                f"others; got {len(display)} in phase {PHASES[phase]}"
+            )
+        s.display[0, : len(display)] = display
+        s.display_len[0] = len(display)
+
+        for tower, row in enumerate(self.items("towers", t.towers)):
+            if not isinstance(row, list) or len(row) != t.types:
+                raise StateError(
+                    f"state.towers[{tower}]: expected a list of {t.types}, got {row!r}"
+                )
+            for k, cubes in enumerate(row):
+                most = int(t.requires[tower, k])
+                s.filled[0, tower, k] = self.integer(f"towers[{tower}][{k}]", 0, most, cubes)
+        s.supply[0] = self.integer("supply", 0, t.cubes)
+        if int(s.filled[0].sum()) + int(s.supply[0]) != t.cubes:
+            raise StateError(
+                f"state.supply: cubes in towers ({int(s.filled[0].sum())}) and supply "
+                f"({int(s.supply[0])}) must add up to {t.cubes}"
+            )
+        for j, filled in enumerate(self.items("slots_filled", int(t.slot_count[prestige]))):
+            if not isinstance(filled, bool):
+                raise StateError(f"state.slots_filled[{j}]: expected true or false, got {filled!r}")
+            s.slots_filled[0, j] = filled
+        pending = self.form["pending_hire"]
+        if (pending is not None) != (phase == Phase.PAY):
+            raise StateError("state.pending_hire: present in phase pay and null in others")
+        if phase == Phase.PAY:
+            if not isinstance(pending, dict) or set(pending) != {"card", "tower"}:
+                raise StateError("state.pending_hire: expected the fields card and tower")
+            card = self.integer("pending_hire.card", 0, t.cards - 1, pending["card"])
+            if s.place[0, card] != Place.DISCARD:
+                raise StateError(f"state.pending_hire.card: card {card} is not on the discard pile")
+            if not hand:
+                raise StateError("state.hand: a card to pay with is needed in phase pay")
+            s.pending_card[0] = card
+            s.pending_tower[0] = self.integer(
+                "pending_hire.tower", 0, t.towers - 1, pending["tower"]
+            )

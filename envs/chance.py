@@ -1,0 +1,120 @@
+"""Chance: every random outcome of a game comes from one 64-bit seed, or from a tape.
+
+The functions are those of the rules ("Chance"): ``mix`` is the finaliser of SplitMix64 (Steele,
+Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014) and ``key`` names a
+draw by (seed, stream, item). Nothing else in ``incunabula.envs`` draws random numbers.
+
+All arithmetic is modulo 2^64 on ``uint64`` arrays.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.envs.errors import IncunabulaError
+
+UInt64Array = npt.NDArray[np.uint64]
+IntArray = npt.NDArray[np.integer]
+
+MASK64 = (1 << 64) - 1
+GAMMA = 0x9E3779B97F4A7C15
+PRESTIGE_STREAM = 1 << 32
+
+_GAMMA = np.uint64(GAMMA)
+_ONE = np.uint64(1)
+
+
+class TapeError(IncunabulaError):
+    """A tape that is malformed or has run out."""
+
+
+def mix(x: int | UInt64Array) -> UInt64Array:
+    """Scramble 64-bit values (SplitMix64's finaliser); same shape as ``x``, never in place."""
+    z = np.array(x, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        z ^= z >> np.uint64(30)
+        z *= np.uint64(0xBF58476D1CE4E5B9)
+        z ^= z >> np.uint64(27)
+        z *= np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return z
+
+
+def key(seed: int | UInt64Array, stream: int | UInt64Array, item: int | UInt64Array) -> UInt64Array:
+    """key(seed, stream, item) = mix(mix(seed + G·(stream+1)) + G·(item+1)); arguments broadcast."""
+    seed_ = np.asarray(seed, dtype=np.uint64)
+    stream_ = np.asarray(stream, dtype=np.uint64)
+    item_ = np.asarray(item, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        return mix(mix(seed_ + _GAMMA * (stream_ + _ONE)) + _GAMMA * (item_ + _ONE))
+
+
+def as_seed(value: object) -> int:
+    """A seed as an int in 0..2^64-1 (taken modulo 2^64, so that s and s + 2^64 are one deal).
+
+    Raises IncunabulaError if ``value`` is not an integer.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise IncunabulaError(f"seed: expected an integer, got {value!r}")
+    return int(value) & MASK64
+
+
+def random_seed() -> int:
+    """A seed from the operating system, for an environment that was never seeded."""
+    return secrets.randbits(64)
+
+
+def episode_seeds(base: UInt64Array, episode: UInt64Array) -> UInt64Array:
+    """Game seed of episode k of an environment seeded s: s itself for k = 0, else mix(s + G·k)."""
+    with np.errstate(over="ignore"):
+        later = mix(base + _GAMMA * episode)
+    return np.where(episode == 0, base, later)
+
+
+def shuffle_orders(
+    seed: UInt64Array,
+    shuffle: npt.NDArray[np.int32],
+    tape: npt.NDArray[np.int16],
+    tape_length: npt.NDArray[np.int32],
+    items: int,
+) -> npt.NDArray[np.int16]:
+    """Priority order of all items in shuffle number ``shuffle``, first to be drawn first.
+
+    Args:
+        seed: uint64 (n,), the game seeds; not used in rows that have a tape.
+        shuffle: int32 (n,), 0 for the set-up, then 1, 2, …
+        tape: int16 (n, k, items), recorded orders.
+        tape_length: int32 (n,), recorded orders of each row; -1 = drawn from the seed.
+        items: how many ids there are.
+
+    Returns:
+        int16 (n, items).
+
+    Raises:
+        TapeError: a row's tape has no such shuffle.
+    """
+    keys = key(seed[:, None], shuffle.astype(np.uint64)[:, None], np.arange(items, dtype=np.uint64))
+    # A stable sort settles equal keys by id, as the rules ask.
+    orders = np.argsort(keys, axis=1, kind="stable").astype(np.int16)
+    taped = np.flatnonzero(tape_length >= 0)
+    if taped.size:
+        short = taped[shuffle[taped] >= tape_length[taped]]
+        if short.size:
+            i = int(short[0])
+            raise TapeError(
+                f"tape: ran out of shuffles: shuffle {int(shuffle[i])} is needed, the tape has "
+                f"{int(tape_length[i])} (shuffles[0..{int(tape_length[i]) - 1}]); add the order "
+                "of the next shuffle"
+            )
+        orders[taped] = tape[taped, shuffle[taped]]
+    return orders
+
+
+def first_of(seed: UInt64Array, stream: int, items: int) -> npt.NDArray[np.int16]:
+    """The item with the smallest (key(seed, stream, item), item), a draw of one; int16 (n,)."""
+    keys = key(seed[:, None], stream, np.arange(items, dtype=np.uint64))
+    first: npt.NDArray[np.int16] = keys.argmin(axis=1).astype(np.int16)
+    return first

@@ -1,0 +1,22 @@
+"""The base of every error this project raises on purpose."""
+
+from __future__ import annotations
+
+
+class IncunabulaError(ValueError):
+    """Something the caller can put right: a bad file, name, action or option.
+
+    The message is one clear sentence: what was wrong, where, and what would be right. The command
+    line prints it without a traceback and exits with status 2.
+    """
+
+
+class IllegalActionError(IncunabulaError):
+    """An action that the rules don't allow in this state, or an action in a finished game."""
+
+    def __init__(self, row: int, action: int, clause: str, reason: str) -> None:
+        super().__init__(f"row {row}: action {action} is illegal ({clause}): {reason}")
+        self.row, self.action, self.clause, self.reason = row, action, clause, reason
+
+    def __reduce__(self) -> tuple[type[IllegalActionError], tuple[int, int, str, str]]:
+        return IllegalActionError, (self.row, self.action, self.clause, self.reason)
