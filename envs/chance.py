@@ -25,6 +25,8 @@ PRESTIGE_STREAM = 1 << 32
 
 _GAMMA = np.uint64(GAMMA)
 _ONE = np.uint64(1)
+_SHIFT_27, _SHIFT_30, _SHIFT_31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_FACTOR_1, _FACTOR_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 class TapeError(IncunabulaError):
@@ -34,22 +36,24 @@ class TapeError(IncunabulaError):
 def mix(x: int | UInt64Array) -> UInt64Array:
     """Scramble 64-bit values (SplitMix64's finaliser); same shape as ``x``, never in place."""
     z = np.array(x, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        z ^= z >> np.uint64(30)
-        z *= np.uint64(0xBF58476D1CE4E5B9)
-        z ^= z >> np.uint64(27)
-        z *= np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
+    z ^= z >> _SHIFT_30
+    z *= _FACTOR_1
+    z ^= z >> _SHIFT_27
+    z *= _FACTOR_2
+    z ^= z >> _SHIFT_31
     return z
 
 
 def key(seed: int | UInt64Array, stream: int | UInt64Array, item: int | UInt64Array) -> UInt64Array:
     """key(seed, stream, item) = mix(mix(seed + G·(stream+1)) + G·(item+1)); arguments broadcast."""
-    seed_ = np.asarray(seed, dtype=np.uint64)
-    stream_ = np.asarray(stream, dtype=np.uint64)
-    item_ = np.asarray(item, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        return mix(mix(seed_ + _GAMMA * (stream_ + _ONE)) + _GAMMA * (item_ + _ONE))
+    with np.errstate(over="ignore"):  # scalars would warn, arrays wrap silently
+        seed_ = np.asarray(seed, dtype=np.uint64) + _weyl(stream)
+        return mix(mix(seed_) + _weyl(item))
+
+
+def _weyl(index: int | UInt64Array) -> UInt64Array:
+    """G·(index + 1)."""
+    return _GAMMA * (np.asarray(index, dtype=np.uint64) + _ONE)
 
 
 def as_seed(value: object) -> int:
@@ -99,8 +103,8 @@ def shuffle_orders(
     keys = key(seed[:, None], shuffle.astype(np.uint64)[:, None], np.arange(items, dtype=np.uint64))
     # A stable sort settles equal keys by id, as the rules ask.
     orders = np.argsort(keys, axis=1, kind="stable").astype(np.int16)
-    taped = np.flatnonzero(tape_length >= 0)
-    if taped.size:
+    if tape.shape[1]:
+        taped = np.flatnonzero(tape_length >= 0)
         short = taped[shuffle[taped] >= tape_length[taped]]
         if short.size:
             i = int(short[0])

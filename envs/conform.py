@@ -19,6 +19,7 @@ import numpy as np
 
 from incunabula.envs.bibliogamo.edition import Edition, load_edition, shipped_editions
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.chance import MASK64
 from incunabula.envs.errors import IncunabulaError
 
 Json = dict[str, Any]
@@ -65,7 +66,7 @@ def read_games(path: str | Path) -> Iterator[tuple[int, Json]]:
                     continue
                 try:
                     game = json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise IncunabulaError(f"{path}, line {number}: not JSON: {error}") from None
                 if not isinstance(game, dict):
                     raise IncunabulaError(f"{path}, line {number}: expected a JSON object, a game")
@@ -83,7 +84,8 @@ def conform(path: str | Path, edition: str | Path | Edition | None = None) -> Ag
             hash the game names.
 
     Raises:
-        IncunabulaError: the file is malformed or its edition is not among the shipped ones.
+        IncunabulaError: the file is malformed, holds no game, or its edition is not among the
+            shipped ones.
     """
     engines: dict[str, BibliogamoEngine] = {}
     steps = 0
@@ -96,14 +98,18 @@ def conform(path: str | Path, edition: str | Path | Edition | None = None) -> Ag
             if name not in engines:
                 engines[name] = BibliogamoEngine(edition or _shipped(digest), 1)
             played, difference = _replay(engines[name], game, count)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise IncunabulaError(f"{where}: malformed game: {error!r}") from None
         except IncunabulaError as error:
             raise IncunabulaError(f"{where}: {error}") from None
+        except KeyError as error:
+            raise IncunabulaError(f"{where}: malformed game: field {error} is missing") from None
+        except (TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
+            raise IncunabulaError(f"{where}: malformed game: {error}") from None
         count += 1
         steps += played
         if difference is not None:
             return Agreement(count, steps, difference)
+    if not count:
+        raise IncunabulaError(f"{path}: holds no game; expected a JSON object a line")
     return Agreement(count, steps, None)
 
 
@@ -119,10 +125,13 @@ def _shipped(digest: object) -> Edition:
 def _replay(engine: BibliogamoEngine, game: Json, number: int) -> tuple[int, Difference | None]:
     """Play one game; (steps that agree, first difference)."""
     prestige = game.get("prestige")
+    if prestige is not None:
+        _whole("prestige", prestige, engine.tables.collections - 1)
     if game.get("tape") is not None:
         engine.deal_tape(0, game["tape"], prestige)
     else:
-        engine.deal(np.arange(1), np.array([game["seed"]], np.uint64), prestige)
+        seed = _whole("seed", game["seed"], MASK64)
+        engine.deal(np.arange(1), np.array([seed], np.uint64), prestige)
     found = _differs(game["initial"], engine.snapshot(0))
     if found:
         return 0, Difference(number, 0, *found)
@@ -142,13 +151,19 @@ def _replay(engine: BibliogamoEngine, game: Json, number: int) -> tuple[int, Dif
     return len(game["steps"]), None
 
 
+def _whole(field: str, value: object, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise IncunabulaError(f"{field}: expected a whole number in 0..{most}, got {value!r}")
+    return value
+
+
 def _as_set(actions: list[Json]) -> set[str]:
     return {json.dumps(action, sort_keys=True) for action in actions}
 
 
 def _differs(expected: Json, found: Json) -> tuple[str, Any, Any] | None:
-    """The first field, among those in both, that differs."""
+    """The first field that differs; every field of the rules' JSON form is compared."""
     for field in found:
-        if field in expected and expected[field] != found[field]:
+        if expected[field] != found[field]:
             return field, expected[field], found[field]
     return None

@@ -193,8 +193,10 @@ def show(value: object) -> str:
 
 def did_you_mean(name: object, options: Iterable[str]) -> str:
     """ " (did you mean 'x'?)" for the option closest to `name`, or "" when none is close."""
+    if not isinstance(name, str):
+        return ""
     by_lower_case = {option.lower(): option for option in options}
-    close = difflib.get_close_matches(str(name).lower(), by_lower_case, n=1)
+    close = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
     return f" (did you mean {by_lower_case[close[0]]!r}?)" if close else ""
 
 

@@ -22,6 +22,12 @@ editions_app = typer.Typer(help="Edition files: what the games are played with."
 app.add_typer(editions_app, name="editions", no_args_is_help=True)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+GameArgument = Annotated[str, typer.Argument(help="The game: bibliogamo.")]
+EditionOption = Annotated[
+    str | None,
+    typer.Option(help="Edition: a shipped name or a YAML file; by default the game's own."),
+]
+SeedOption = Annotated[int, typer.Option(help="Seed of everything random that isn't a deal.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,6 +74,92 @@ def editions_check(
     typer.echo(text, err=not ok and not as_json)
     if not ok:
         raise typer.Exit(2)
+
+
+@app.command()
+def evaluate(
+    game: GameArgument,
+    agents: Annotated[
+        str,
+        typer.Option(
+            help="Agents, separated by commas: random, greedy, ppo, or paths of policy folders or "
+            "run folders."
+        ),
+    ] = "random,greedy,ppo",
+    games: Annotated[int, typer.Option(help="How many deals each agent plays.")] = 2000,
+    seeds: Annotated[str, typer.Option(help="List of deals: dev or final.")] = "final",
+    edition: EditionOption = None,
+    prestige: Annotated[
+        int | None, typer.Option(help="Prestige collection of every game; drawn by default.")
+    ] = None,
+    batch_size: Annotated[
+        int, typer.Option(help="Games played at once; changes only the time taken.")
+    ] = 512,
+    out: Annotated[
+        str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(help="Run folder whose learning curve the report shows; may be repeated."),
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare agents on the same deals: means, 95% intervals, differences game by game."""
+    from incunabula.training.evaluation.command import run_evaluate
+
+    run_evaluate(
+        game,
+        agents,
+        games=games,
+        seeds=seeds,
+        edition=edition,
+        prestige=prestige,
+        batch_size=batch_size,
+        out=out,
+        runs=run or (),
+        seed=seed,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def bench(
+    game: GameArgument,
+    num_envs: Annotated[
+        str, typer.Option(help="Numbers of games to measure, separated by commas.")
+    ] = "1,64,1024,8192",
+    edition: EditionOption = None,
+    seconds: Annotated[float, typer.Option(help="Time for each number of games.")] = 5.0,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure steps per second of random legal play, and where the time goes."""
+    from incunabula.training.evaluation.command import run_bench
+
+    run_bench(game, num_envs, edition=edition, seconds=seconds, seed=seed, as_json=as_json)
+
+
+@app.command()
+def conform(
+    file: Annotated[str, typer.Argument(help="Games as JSON lines, plain or .gz.")],
+    edition: Annotated[
+        str | None,
+        typer.Option(
+            help="Edition the games are played with; by default the shipped one whose hash a game "
+            "names."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare the engine with recorded games, step by step.
+
+    Exit status 1 at the first difference, 2 when the file can't be understood.
+    """
+    from incunabula.training.evaluation.command import run_conform
+
+    if not run_conform(file, edition, as_json=as_json):
+        raise typer.Exit(1)
 
 
 def main() -> None:

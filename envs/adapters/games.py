@@ -119,6 +119,19 @@ class Games:
         self.episode[rows] += np.uint64(1)
         self._deal(rows, self.prestige, self.tape)
 
+    def step_and_deal(
+        self, rows: Rows, actions: npt.NDArray[np.integer], late: Rows
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], dict[int, str]]:
+        """``step`` in some rows and ``next_episode`` in others, in one pass where that can be."""
+        if self.tape is not None or not rows.size:
+            stepped = self.step(rows, actions)
+            self.next_episode(late)
+            return stepped
+        seeds = episode_seeds(self.base[late], self.episode[late] + np.uint64(1))
+        stepped = self.step(rows, actions, (late, seeds, self.prestige))
+        self.episode[late] += np.uint64(1)
+        return stepped
+
     def _deal(self, rows: Rows, prestige: int | None, tape: Any) -> None:
         if tape is None:
             seeds = episode_seeds(self.base[rows], self.episode[rows])
@@ -152,9 +165,12 @@ class Games:
     # Steps --------------------------------------------------------------------------------------
 
     def step(
-        self, rows: Rows, actions: npt.NDArray[np.integer]
+        self,
+        rows: Rows,
+        actions: npt.NDArray[np.integer],
+        fresh: tuple[Rows, npt.NDArray[np.uint64], int | None] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], dict[int, str]]:
-        """Take one action in each of these unfinished rows.
+        """Take one action in each of these unfinished rows; ``fresh`` as for the engine's apply.
 
         Returns:
             reward float64 (n,), terminated bool (n,), and {row: rule clause} of penalised actions.
@@ -164,28 +180,26 @@ class Games:
             IncunabulaError: actions of the wrong number, type or range.
         """
         engine = self.engine
-        s, mask = engine.state, engine.mask
         actions = np.asarray(actions)
-        if not self.penalize or actions.shape != rows.shape or actions.dtype.kind not in "iu":
-            reward, terminated = engine.apply(actions, rows)
+        try:
+            reward, terminated = engine.apply(actions, rows, fresh)  # changes nothing if it raises
             return reward.astype(np.float64), terminated, {}
-        inside = (actions >= 0) & (actions < engine.actions.n)
-        legal = mask[rows, np.where(inside, actions, 0)] | ~inside  # apply refuses what's outside
-        if legal.all():
-            reward, terminated = engine.apply(actions, rows)
-            return reward.astype(np.float64), terminated, {}
+        except IllegalActionError:
+            if not self.penalize:
+                raise
+        legal = engine.mask[rows, actions]
         illegal: dict[int, str] = {}
         for i in np.flatnonzero(~legal):
             row, action = int(rows[i]), int(actions[i])
             why = engine.why_illegal(row, action)
             assert why is not None
-            if s.phase[row] == Phase.OVER:
+            if engine.state.phase[row] == Phase.OVER:
                 raise IllegalActionError(row, action, *why)
             illegal[row] = why[0]
         rewards = np.full(len(rows), self.illegal_reward)
         ended = np.zeros(len(rows), np.bool_)
-        if legal.any():
-            gained, ended[legal] = engine.apply(actions[legal], rows[legal])
+        if legal.any() or fresh is not None:
+            gained, ended[legal] = engine.apply(actions[legal], rows[legal], fresh)
             rewards[legal] = gained
         return rewards, ended, illegal
 

@@ -268,8 +268,7 @@ class BibliogamoVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         if self.autoreset_mode == AutoresetMode.NEXT_STEP and late.size:
             rewards, terminated = np.zeros(n), np.zeros(n, np.bool_)
             live = np.flatnonzero(~self._ended)
-            rewards[live], terminated[live], illegal = games.step(live, chosen[live])
-            games.next_episode(late)
+            rewards[live], terminated[live], illegal = games.step_and_deal(live, chosen[live], late)
         elif late.size:
             raise IncunabulaError(
                 f"row {int(late[0])}: its game is over; reset it with "

@@ -14,6 +14,7 @@ learner needs about half the steps it needs when actions name card ids.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,20 @@ from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.errors import IncunabulaError
 
 Json = dict[str, Any]
+
+
+class Kind(IntEnum):
+    """What an action does; those that discard a card of the hand (HIRE to PAY) are neighbours."""
+
+    TRAVEL = 0  # stay or walk
+    KEEP = 1
+    SELL = 2
+    ACCEPT = 3
+    WAIT = 4
+    HIRE = 5
+    LIFT = 6
+    PAY = 7
+    END = 8
 
 
 class Actions:
@@ -41,11 +56,21 @@ class Actions:
         self.pay = self.lift + self.hand_size
         self.end = self.pay + self.hand_size
         self.n = self.end + 1
+        kind = np.full(self.n, Kind.TRAVEL, np.int8)
+        kind[self.keep : self.hire] = (Kind.KEEP, Kind.SELL, Kind.ACCEPT, Kind.WAIT)
+        kind[self.hire : self.lift] = Kind.HIRE
+        kind[self.lift : self.pay] = Kind.LIFT
+        kind[self.pay : self.end] = Kind.PAY
+        kind[self.end] = Kind.END
+        self.kind: npt.NDArray[np.int8] = kind  # (A,) a Kind for each action
         slot = np.full(self.n, -1, np.int16)
         slot[self.hire : self.lift] = np.repeat(np.arange(self.hand_size), self.towers)
         slot[self.lift : self.pay] = np.arange(self.hand_size)
         slot[self.pay : self.end] = np.arange(self.hand_size)
         self.slot: npt.NDArray[np.int16] = slot  # (A,) hand slot an action discards, -1 if none
+        tower = np.full(self.n, -1, np.int16)
+        tower[self.hire : self.lift] = np.tile(np.arange(self.towers), self.hand_size)
+        self.tower: npt.NDArray[np.int16] = tower  # (A,) tower a hire goes to, -1 if none
 
     def describe(self, action: int) -> Json:
         """The action by hand slot: {"type": "hire", "slot": 2, "tower": 4}, whatever the state.

@@ -53,7 +53,8 @@ def _list(value: Any, *path: str) -> Sequence[Any]:
 
 def _int(value: Any, *path: str) -> int | None:
     found = _get(value, *path)
-    return found if type(found) is int else None
+    # Numbers out of all proportion are reported by their fields, and would only confuse here.
+    return found if type(found) is int and -MAX_TOTAL <= found <= MAX_TOTAL else None
 
 
 def _pairs(value: Any, *path: str) -> Iterable[tuple[Any, Any]]:
@@ -161,12 +162,12 @@ def _start(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _totals(data: Mapping[str, Any]) -> Iterator[Problem]:
     """Neither florins nor score can outgrow 32 bits: there is at most one sale a day."""
-    days = max(_int(data, "rules", "days") or 0, 0)
+    days = min(max(_int(data, "rules", "days") or 0, 0), MAX_COUNT)
     prices = [
         price
         for card in _list(data, "cards")
         for _, price in _pairs(card, "florins")
-        if type(price) is int
+        if type(price) is int and price <= MAX_FLORINS
     ]
     florins = (_int(data, "start", "florins") or 0) + days * max(prices, default=0)
     cap = _int(data, "rules", "florin_cap")

@@ -57,6 +57,7 @@ class BibliogamoEngine:
         self.layout = Layout(self.tables)
         self.num_envs = int(num_envs)
         self.state: State = empty_state(self.tables, self.num_envs)
+        self._blank = empty_state(self.tables, 1)
         self.mask = np.zeros((self.num_envs, self.actions.n), np.bool_)
         self._all = np.arange(self.num_envs)
 
@@ -65,7 +66,7 @@ class BibliogamoEngine:
     def deal(
         self,
         rows: Rows,
-        seeds: Sequence[int] | npt.NDArray[np.uint64],
+        seeds: Sequence[int] | npt.NDArray[np.integer],
         prestige: int | npt.NDArray[np.int16] | None = None,
     ) -> None:
         """Deal a new game in each row.
@@ -98,23 +99,38 @@ class BibliogamoEngine:
         self._deal(np.array([row]), np.array([chosen], np.int16))
 
     def _deal(self, rows: Rows, prestige: npt.NDArray[np.int16]) -> None:
-        wrong = np.flatnonzero((prestige < -1) | (prestige >= self.tables.collections))
-        if wrong.size:
+        self._set_up(rows, prestige)
+        self._go_on(rows, rows)
+
+    def _set_up(self, rows: Rows, prestige: npt.NDArray[np.int16]) -> None:
+        wrong = (prestige < -1) | (prestige >= self.tables.collections)
+        if np.count_nonzero(wrong):
             raise IncunabulaError(
                 f"prestige: expected 0..{self.tables.collections - 1}, "
-                f"got {int(prestige[wrong[0]])}"
+                f"got {int(prestige[wrong.argmax()])}"
             )
-        rules.deal(self.tables, self.state, rows, prestige)
+        self.state.reset(rows, self._blank)
+        rules.set_up(self.tables, self.state, rows, prestige)
+
+    def _go_on(self, starting: Rows, rows: Rows) -> None:
+        """Start the turns that are due, then renew the masks of ``rows``."""
+        if starting.size:
+            rules.start_turn(self.tables, self.state, starting)
         rules.legal(self.tables, self.actions, self.state, rows, self.mask)
 
     def apply(
-        self, actions: npt.NDArray[np.integer], rows: Rows | None = None
+        self,
+        actions: npt.NDArray[np.integer],
+        rows: Rows | None = None,
+        fresh: tuple[Rows, npt.NDArray[np.uint64], int | None] | None = None,
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
         """Take one action in each of these rows (all by default).
 
         Args:
             actions: integers (n,), one for each row, each legal.
             rows: distinct row numbers (n,).
+            fresh: (rows, seeds, prestige) to deal in the same call, which is cheaper than calling
+                ``deal`` too; these are rows that don't act.
 
         Returns:
             reward int32 (n,), the score gained; terminated bool (n,).
@@ -126,10 +142,24 @@ class BibliogamoEngine:
         chosen = self._checked(actions, rows)
         s = self.state
         before = s.score[rows]
+        dealt = np.zeros(0, np.intp)
+        if fresh is not None:
+            dealt, seeds, prestige = fresh
+            s.seed[dealt] = seeds
+            s.tape_length[dealt] = -1
+            wanted = np.full(len(dealt), -1 if prestige is None else prestige, np.int16)
+            self._set_up(dealt, wanted)
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
-            rules.apply(self.tables, self.actions, s, block, chosen[start : start + BLOCK])
-            rules.legal(self.tables, self.actions, s, block, self.mask)
+            starting = rules.apply(
+                self.tables, self.actions, s, block, chosen[start : start + BLOCK]
+            )
+            if dealt.size:
+                starting, block = np.concatenate([starting, dealt]), np.concatenate([block, dealt])
+                dealt = dealt[:0]
+            self._go_on(starting, block)
+        if dealt.size:
+            self._go_on(dealt, dealt)
         return s.score[rows] - before, s.phase[rows] == Phase.OVER
 
     def _checked(self, actions: npt.NDArray[np.integer], rows: Rows) -> npt.NDArray[np.intp]:
@@ -139,16 +169,16 @@ class BibliogamoEngine:
                 f"actions: expected {len(rows)} integers, one for each row, "
                 f"got shape {chosen.shape} of {chosen.dtype}"
             )
-        outside = np.flatnonzero((chosen < 0) | (chosen >= self.actions.n))
-        if outside.size:
-            i = int(outside[0])
+        outside = (chosen < 0) | (chosen >= self.actions.n)
+        if np.count_nonzero(outside):
+            i = int(outside.argmax())
             raise IncunabulaError(
                 f"actions[{i}]: {int(chosen[i])} is not an action; expected 0..{self.actions.n - 1}"
             )
         chosen = chosen.astype(np.intp, copy=False)
         legal = self.mask[rows, chosen]
-        if not legal.all():
-            i = int(np.flatnonzero(~legal)[0])
+        if np.count_nonzero(legal) < len(rows):
+            i = int(legal.argmin())
             why = self.why_illegal(int(rows[i]), int(chosen[i]))
             assert why is not None
             raise IllegalActionError(int(rows[i]), int(chosen[i]), *why)
@@ -173,16 +203,15 @@ class BibliogamoEngine:
         """Observations of all rows, float32 (N, F), written into ``out`` if given."""
         if out is None:
             out = np.empty((self.num_envs, self.layout.size), np.float32)
-        public = self.state.public()
         for start in range(0, self.num_envs, BLOCK):
             block = slice(start, min(start + BLOCK, self.num_envs))
-            self.layout.observe(public, block, out[block])
+            self.layout.observe(self.state, block, out[block])
         return out
 
     def observe_rows(self, rows: Rows) -> npt.NDArray[np.float32]:
         """Observations of these rows, float32 (n, F)."""
         out = np.empty((len(rows), self.layout.size), np.float32)
-        self.layout.observe(self.state.public(), rows, out)
+        self.layout.observe(self.state, rows, out)
         return out
 
     def public(self) -> PublicState:

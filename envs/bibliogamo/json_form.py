@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from incunabula.envs.bibliogamo.rules import score
-from incunabula.envs.bibliogamo.state import Phase, Place, State, empty_state
+from incunabula.envs.bibliogamo.rules import lay, next_slots, score
+from incunabula.envs.bibliogamo.state import Phase, Place, Rows, State, empty_state
 from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.chance import shuffle_orders
 from incunabula.envs.errors import IncunabulaError
@@ -93,15 +93,11 @@ def restore(t: Tables, form: Mapping[str, Any], seed: int) -> State:
     return s
 
 
-def lay_deck(t: Tables, s: State, rows: np.typing.NDArray[np.intp]) -> None:
+def lay_deck(t: Tables, s: State, rows: Rows) -> None:
     """Order the cards in the deck afresh, as the last shuffle would under the row's seed."""
     last = np.maximum(s.shuffles[rows] - 1, 0)
     orders = shuffle_orders(s.seed[rows], last, s.tape[rows], s.tape_length[rows], t.cards)
-    drawn = np.take_along_axis(s.place[rows] == Place.DECK, orders, axis=1)
-    which, where = np.nonzero(drawn)
-    depth = drawn.sum(axis=1)[:, None] - np.cumsum(drawn, axis=1)
-    s.deck[rows[which], depth[which, where]] = orders[which, where]
-    s.deck_left[rows] = drawn.sum(axis=1)
+    lay(t, s, rows, s.place[rows] == Place.DECK, orders)
 
 
 class _Reader:
@@ -160,6 +156,10 @@ class _Reader:
             )
         s.display[0, : len(display)] = display
         s.display_len[0] = len(display)
+        if display:
+            s.display_first[0], s.display_last[0] = display[0], display[-1]
+            s.display_coin[0] = t.coin[display[0]]
+            s.offer[0] = t.price[display[-1], s.display_coin[0]]
 
         for tower, row in enumerate(self.items("towers", t.towers)):
             if not isinstance(row, list) or len(row) != t.types:
@@ -169,6 +169,7 @@ class _Reader:
             for k, cubes in enumerate(row):
                 most = int(t.requires[tower, k])
                 s.filled[0, tower, k] = self.integer(f"towers[{tower}][{k}]", 0, most, cubes)
+        s.lacks[0] = ((s.filled[0] < t.requires) * t.bits).sum(axis=1)
         s.supply[0] = self.integer("supply", 0, t.cubes)
         if int(s.filled[0].sum()) + int(s.supply[0]) != t.cubes:
             raise StateError(
@@ -179,6 +180,7 @@ class _Reader:
             if not isinstance(filled, bool):
                 raise StateError(f"state.slots_filled[{j}]: expected true or false, got {filled!r}")
             s.slots_filled[0, j] = filled
+        s.next_slot[0] = next_slots(t, s.prestige, s.slots_filled)[0]
         pending = self.form["pending_hire"]
         if (pending is not None) != (phase == Phase.PAY):
             raise StateError("state.pending_hire: present in phase pay and null in others")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.bibliogamo.actions import Actions
+from incunabula.envs.bibliogamo.actions import Actions, Kind
 from incunabula.envs.bibliogamo.state import (
     BoolArray,
     Int16Array,
@@ -22,38 +22,23 @@ from incunabula.envs.bibliogamo.state import (
 from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.chance import PRESTIGE_STREAM, first_of, shuffle_orders
 
+Choices = npt.NDArray[np.intp]
+
 # Set-up -----------------------------------------------------------------------------------------
 
 
-def deal(t: Tables, s: State, rows: Rows, prestige: Int16Array) -> None:
-    """Set up a game in each row, up to its first decision.
+def set_up(t: Tables, s: State, rows: Rows, prestige: Int16Array) -> None:
+    """Choose the collection and shuffle; what follows (hand, turn 1) is ``start_turn``.
 
-    The row's ``seed`` and tape must be in place. ``prestige`` int16 (n,): the collection asked
-    for, -1 = drawn from the seed (R15).
+    The rows must be as ``empty_state`` makes them (R3), but for their seed or tape. ``prestige``
+    int16 (n,): the collection asked for, -1 = drawn from the seed (R15).
     """
-    drawn = first_of(s.seed[rows], PRESTIGE_STREAM, t.collections)
-    s.prestige[rows] = np.where(prestige < 0, drawn, prestige)
-    s.time[rows] = t.start_time  # R3
-    s.florins[rows] = t.start_florins
-    s.librarian[rows] = t.start_librarian
-    s.turn[rows] = 0
-    s.books[rows] = 0
-    s.supply[rows] = t.cubes
-    s.filled[rows] = 0
-    s.banned[rows] = -1
-    s.pending_card[rows] = -1
-    s.pending_tower[rows] = -1
-    s.slots_filled[rows] = False
-    s.display[rows] = t.cards
-    s.display_len[rows] = 0
-    s.shuffles[rows] = 0
-    s.place[rows] = Place.DISCARD  # shuffle 0 is of all cards
-    s.hand[rows] = t.cards
-    s.deck_left[rows] = 0
-    shuffle(t, s, rows)
-    s.score[rows] = score(t, s, rows)
-    refill(t, s, rows)
-    begin_turn(t, s, rows)
+    if np.count_nonzero(prestige < 0):
+        drawn = first_of(s.seed[rows], PRESTIGE_STREAM, t.collections)
+        prestige = np.where(prestige < 0, drawn, prestige)
+    s.prestige[rows] = prestige
+    s.next_slot[rows] = t.first_slots[prestige]
+    shuffle(t, s, rows)  # shuffle 0 is of all cards
 
 
 def score(t: Tables, s: State, rows: Rows) -> Int32Array:
@@ -62,62 +47,68 @@ def score(t: Tables, s: State, rows: Rows) -> Int32Array:
     prestige = s.prestige[rows]
     vp: Int32Array = (slots * t.slot_vp[prestige]).sum(axis=1, dtype=np.int32)
     vp += np.where(slots.sum(axis=1) == t.slot_count[prestige], t.bonus[prestige], 0)
-    vp += s.books[rows].astype(np.int32) * t.vp_per_book
+    vp += s.books[rows] * t.vp_per_book
     vp += s.florins[rows] // t.florins_per_vp
     return vp
 
 
+def next_slots(t: Tables, prestige: Int16Array, filled: BoolArray) -> Int16Array:
+    """VP of the slot that the next book of each tower would fill (R14), 0 if none; int16 (n, T)."""
+    tower = t.slot_tower[prestige]
+    open_vp = np.where(filled, 0, t.slot_vp[prestige])
+    mine = tower[:, :, None] == np.arange(t.towers)
+    best: Int16Array = np.where(mine, open_vp[:, :, None], np.int16(0)).max(axis=1)
+    return best
+
+
 # Cards ------------------------------------------------------------------------------------------
-
-
-def hand_count(t: Tables, s: State, rows: Rows) -> npt.NDArray[np.intp]:
-    """Cards in hand; (n,)."""
-    return np.asarray((s.hand[rows] < t.cards).sum(axis=1))
 
 
 def shuffle(t: Tables, s: State, rows: Rows) -> None:
     """Lay the discard pile as the new draw deck, where there is a discard pile ("Empty deck")."""
     pile = s.place[rows] == Place.DISCARD
     some = pile.any(axis=1)
-    if not some.all():  # R10: nothing to shuffle, and no shuffle number is used
+    if np.count_nonzero(some) < len(rows):  # R10: nothing to shuffle, no shuffle number is used
         rows, pile = rows[some], pile[some]
-    if not rows.size:
-        return
+        if not rows.size:
+            return
     orders = shuffle_orders(
         s.seed[rows], s.shuffles[rows], s.tape[rows], s.tape_length[rows], t.cards
     )
     s.shuffles[rows] += 1
-    drawn = np.take_along_axis(pile, orders, axis=1)
-    count = drawn.sum(axis=1)
-    # The first to be drawn lies on top, at deck_left - 1.
-    which, where = np.nonzero(drawn)
-    depth = count[:, None] - np.cumsum(drawn, axis=1)
-    s.deck[rows[which], depth[which, where]] = orders[which, where]
+    lay(t, s, rows, pile, orders)
+    place = s.place[rows]
+    place[pile] = Place.DECK
+    s.place[rows] = place
+
+
+def lay(t: Tables, s: State, rows: Rows, cards: BoolArray, orders: Int16Array) -> None:
+    """Make the draw deck of these cards, bool (n, C), in their order; the first lies on top."""
+    drawn = cards[np.arange(len(rows))[:, None], orders]
+    rank = drawn.cumsum(axis=1, dtype=np.int32)
+    count = rank[:, -1]
+    # Cards that aren't drawn go where "no card" lies anyway.
+    depth = np.where(drawn, (count + t.hand_size)[:, None] - rank, 0)
+    s.deck_flat[s.deck_row[rows][:, None] + depth] = np.where(drawn, orders, np.int16(t.cards))
     s.deck_left[rows] = count
-    s.place[rows] = np.where(pile, Place.DECK, s.place[rows])
 
 
 def flip(t: Tables, s: State, rows: Rows, to: Place) -> Int16Array:
     """Flip the top card onto the discard pile or the display; its id, or C if there is none."""
-    empty = s.deck_left[rows] == 0
-    if empty.any():
-        shuffle(t, s, rows[empty])
     left = s.deck_left[rows]
-    cards = s.deck[rows, left - 1]
-    some = left > 0
-    if some.all():
-        s.deck_left[rows] = left - 1
-        s.place[rows, cards] = to
-        return cards
-    s.deck_left[rows] = left - some
-    s.place[rows[some], cards[some]] = to
-    return np.where(some, cards, np.int16(t.cards))
+    if np.count_nonzero(left) < len(rows):
+        shuffle(t, s, rows[left == 0])
+        left = s.deck_left[rows]
+    cards: Int16Array = s.deck_flat[s.deck_row[rows] + left + (t.hand_size - 1)]
+    s.place_flat[s.place_row[rows] + cards] = to
+    s.deck_left[rows] = left - (left > 0)
+    return cards
 
 
 def refill(t: Tables, s: State, rows: Rows) -> None:
     """Step 5: draw until the hand is full, or until no card is left (R10)."""
     short = _draw(t, s, rows)
-    if short.any():
+    if np.count_nonzero(short):
         late = rows[short]
         shuffle(t, s, late)
         _draw(t, s, late)
@@ -126,93 +117,114 @@ def refill(t: Tables, s: State, rows: Rows) -> None:
 def _draw(t: Tables, s: State, rows: Rows) -> BoolArray:
     """Fill hands from the draw deck as it lies; returns (n,) whether a hand is still short."""
     hand = s.hand[rows]
-    need = t.hand_size - (hand < t.cards).sum(axis=1)
+    need = (hand == t.cards).sum(axis=1, dtype=np.int32)
     left = s.deck_left[rows]
-    count = np.minimum(need, left)
-    k = int(count.max())
-    if k:
-        nth = np.arange(k)
-        drawn = nth < count[:, None]
-        cards = s.deck[rows[:, None], left[:, None] - 1 - nth]
-        cards[~drawn] = t.cards
-        both = np.concatenate([hand, cards], axis=1)
-        both.sort(axis=1)
-        s.hand[rows] = both[:, : t.hand_size]
-        which, where = np.nonzero(drawn)
-        s.place[rows[which], cards[which, where]] = Place.HAND
-        s.deck_left[rows] = left - count
-    return np.asarray(count < need)
+    # The empty slots are the last ones: the n-th from the end takes the n-th card drawn.
+    top = (s.deck_row[rows] + left)[:, None]
+    cards = s.deck_flat[top + np.arange(t.hand_size)]
+    cards[hand < t.cards] = t.cards
+    s.place_flat[s.place_row[rows][:, None] + cards] = Place.HAND
+    hand = np.minimum(hand, cards)
+    hand.sort(axis=1)
+    s.hand[rows] = hand
+    s.deck_left[rows] = np.maximum(left - need, 0)
+    short: BoolArray = left < need
+    return short
 
 
 # Turns ------------------------------------------------------------------------------------------
 
 
-def begin_turn(t: Tables, s: State, rows: Rows) -> None:
-    """Steps 1 to 3, up to the turn's first decision."""
-    s.time[rows] += 1  # step 1
-    s.turn[rows] += 1
-    s.hires_left[rows] = t.hires_per_turn
+def start_turn(t: Tables, s: State, rows: Rows) -> None:
+    """Draw up to a full hand, then steps 1 to 3, up to the turn's first decision."""
+    refill(t, s, rows)
     cards = flip(t, s, rows, Place.DISCARD)  # step 2; R10: "no card" moves nobody and bans nothing
-    librarian = (s.librarian[rows] + t.librarian_step + t.move[cards]) % t.spaces
-    s.librarian[rows] = librarian
-    s.banned[rows] = t.icon[cards]  # step 3
-    sale = _after_travel(t, s, rows, librarian)
-    s.phase[rows] = np.where(s.florins[rows] > 0, np.int8(Phase.TRAVEL), sale)
+    counts = s.counts[rows]
+    counts[:, :2] += 1  # step 1: time, and the turn's number
+    counts[:, 2] = t.hires_per_turn
+    s.counts[rows] = counts
+    marks = s.marks[rows]
+    librarian = marks[:, 1] + t.move[cards]
+    librarian += t.librarian_step
+    librarian %= t.spaces
+    marks[:, 1] = librarian
+    marks[:, 2] = t.icon[cards]  # step 3: banned
+    marks[:, 0] = _after_travel(t, s, rows, librarian)
+    marks[:, 0][counts[:, 3] > 0] = Phase.TRAVEL  # step 4a is skipped without florins
+    s.marks[rows] = marks
 
 
-def _after_travel(t: Tables, s: State, rows: Rows, librarian: Int16Array) -> npt.NDArray[np.int8]:
+def _after_travel(t: Tables, s: State, rows: Rows, librarian: Int16Array) -> Int16Array:
     """Phase after step 4a: SELL if the librarian's tower is complete and two cards can be flipped
-    (R10), else HIRE; int8 (n,)."""
-    tower = t.board[librarian]
-    complete = (s.filled[rows, tower] == t.requires[tower]).all(axis=1)
-    sale = np.where(complete, np.int8(Phase.SELL), np.int8(Phase.HIRE))
+    (R10), else HIRE; int16 (n,)."""
+    complete = s.lacks_flat[s.tower_row[rows] + t.board[librarian]] == 0
     if t.cards < t.hand_size + 2:  # else deck and discard pile always hold two cards
-        sale[t.cards - hand_count(t, s, rows) < 2] = Phase.HIRE
-    return sale
+        complete &= t.cards - _hand_count(t, s, rows) >= 2
+    return np.where(complete, np.int16(Phase.SELL), np.int16(Phase.HIRE))
 
 
-def _end_turn(t: Tables, s: State, rows: Rows) -> None:
-    """Step 5 and the next turn's steps 1 to 3, or the end of the game (R9)."""
-    over = s.time[rows] >= t.days
-    if over.any():
-        s.phase[rows[over]] = Phase.OVER
-        rows = rows[~over]
-    if rows.size:
-        refill(t, s, rows)
-        begin_turn(t, s, rows)
+def _hand_count(t: Tables, s: State, rows: Rows) -> Int32Array:
+    count: Int32Array = (s.hand[rows] < t.cards).sum(axis=1, dtype=np.int32)
+    return count
 
 
-def apply(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]) -> None:
-    """Take one legal action in each row; ``actions`` (n,)."""
-    phase = s.phase[rows]
-    ending: list[Rows] = []
+def apply(t: Tables, a: Actions, s: State, rows: Rows, actions: Choices) -> Rows:
+    """Take one legal action in each row; ``actions`` (n,).
 
-    at = np.flatnonzero(phase == Phase.TRAVEL)
-    if at.size:
-        _travel(t, a, s, rows[at], actions[at])
-    at = np.flatnonzero(phase == Phase.SELL)
-    if at.size:
-        _sell(t, a, s, rows[at], actions[at])
-    at = np.flatnonzero(phase == Phase.PRICE)
-    if at.size:
-        _price(t, a, s, rows[at], actions[at])
-    at = np.flatnonzero(phase == Phase.HIRE)
-    if at.size:
-        ending.append(_hire(t, a, s, rows[at], actions[at]))
-    at = np.flatnonzero(phase == Phase.PAY)
-    if at.size:
-        ending.append(_pay(t, a, s, rows[at], actions[at]))
-    if ending:
-        last = np.concatenate(ending)
-        if last.size:
-            _end_turn(t, s, last)
+    Returns the rows whose turn has ended and whose game goes on: ``start_turn`` is due in them.
+    """
+    rows, actions, bound = _grouped(a.kind[actions], len(Kind), rows, actions)
+
+    def group(first: Kind, last: Kind | None = None) -> tuple[Rows, Choices]:
+        at = slice(bound[first], bound[(first if last is None else last) + 1])
+        return rows[at], actions[at]
+
+    if bound[Kind.TRAVEL + 1]:
+        _travel(t, a, s, *group(Kind.TRAVEL))
+    if bound[Kind.KEEP] < bound[Kind.HIRE]:
+        s.phase[group(Kind.KEEP)[0]] = Phase.HIRE
+        if bound[Kind.SELL] < bound[Kind.SELL + 1]:
+            _sell(t, s, group(Kind.SELL)[0])
+        if bound[Kind.ACCEPT] < bound[Kind.ACCEPT + 1]:
+            _accept(t, s, group(Kind.ACCEPT)[0])
+        if bound[Kind.WAIT] < bound[Kind.WAIT + 1]:
+            _wait(t, s, group(Kind.WAIT)[0])
+    ending = group(Kind.END)[0]
+    if bound[Kind.HIRE] < bound[Kind.END]:
+        cards = _discard(t, a, s, *group(Kind.HIRE, Kind.PAY))
+        if bound[Kind.HIRE] < bound[Kind.LIFT]:
+            hiring, chosen = group(Kind.HIRE)
+            _hire(t, s, hiring, cards[: len(hiring)], a.tower[chosen])
+        if bound[Kind.LIFT] < bound[Kind.PAY]:
+            s.banned[group(Kind.LIFT)[0]] = -1  # R11: frees the rest of the turn
+        if bound[Kind.PAY] < bound[Kind.END]:
+            paid = _pay(s, group(Kind.PAY)[0])
+            ending = np.concatenate([ending, paid])
+    if ending.size:
+        over = s.time[ending] >= t.days
+        if np.count_nonzero(over):  # R9: the game ends before the refill
+            s.phase[ending[over]] = Phase.OVER
+            ending = ending[~over]
+    return ending
 
 
-def _travel(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]) -> None:
+def _grouped(
+    group: npt.NDArray[np.integer], groups: int, rows: Rows, actions: Choices
+) -> tuple[Rows, Choices, list[int]]:
+    """Rows and actions sorted by group; group g lies at bound[g] .. bound[g + 1]."""
+    if len(rows) == 1:
+        only = int(group[0])
+        return rows, actions, [0] * (only + 1) + [1] * (groups - only)
+    order = group.argsort(kind="stable")
+    bound = np.bincount(group, minlength=groups).cumsum().tolist()
+    return rows[order], actions[order], [0, *bound]
+
+
+def _travel(t: Tables, a: Actions, s: State, rows: Rows, actions: Choices) -> None:
     """Step 4a: stay, or walk for 1 florin a space."""
     librarian = s.librarian[rows]
     walks = actions != a.stay
-    if walks.any():
+    if np.count_nonzero(walks):
         target = np.where(walks, actions - a.walk, librarian).astype(np.int16)
         florins = s.florins[rows]
         after = florins - t.distance[librarian, target]
@@ -222,103 +234,97 @@ def _travel(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np
     s.phase[rows] = _after_travel(t, s, rows, librarian)
 
 
-def _sell(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]) -> None:
-    """Step 4b: keep, or flip two cards to the price display."""
-    sells = actions == a.sell
-    s.phase[rows] = np.where(sells, np.int8(Phase.PRICE), np.int8(Phase.HIRE))
-    rows = rows[sells]
-    if rows.size:
-        s.display[rows, 0] = flip(t, s, rows, Place.DISPLAY)
-        s.display[rows, 1] = flip(t, s, rows, Place.DISPLAY)
-        s.display_len[rows] = 2
+def _sell(t: Tables, s: State, rows: Rows) -> None:
+    """Step 4b: flip two cards to the price display; no way back (R16)."""
+    first = flip(t, s, rows, Place.DISPLAY)
+    s.display[rows, 0] = s.display_first[rows] = first
+    s.display_coin[rows] = t.coin[first]
+    s.display_len[rows] = 1
+    s.phase[rows] = Phase.PRICE
+    _flip_price(t, s, rows)
 
 
-def _price(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]) -> None:
-    """Step 4b, go on: wait a day for another price, or accept this one."""
-    waits = actions == a.wait
-    waiting = rows[waits]
-    if waiting.size:
-        s.time[waiting] += 1
-        s.display[waiting, s.display_len[waiting]] = flip(t, s, waiting, Place.DISPLAY)
-        s.display_len[waiting] += 1
-    rows = rows[~waits]
-    if not rows.size:
-        return
+def _wait(t: Tables, s: State, rows: Rows) -> None:
+    """Step 4b, go on: pay a day for another price."""
+    s.time[rows] += 1
+    _flip_price(t, s, rows)
+
+
+def _flip_price(t: Tables, s: State, rows: Rows) -> None:
+    """Flip the card the price is read from, in the first card's coin (R5)."""
+    cards = flip(t, s, rows, Place.DISPLAY)
+    length = s.display_len[rows]
+    s.display[rows, length] = s.display_last[rows] = cards
+    s.display_len[rows] = length + 1
+    s.offer[rows] = t.price[cards, s.display_coin[rows]]
+
+
+def _accept(t: Tables, s: State, rows: Rows) -> None:
+    """Step 4b, the end: sell at the price on offer."""
     tower = t.board[s.librarian[rows]]
-    florins = s.florins[rows] + offers(t, s, rows)
+    florins = s.florins[rows] + s.offer[rows]
     if t.florin_cap >= 0:  # R2
         np.minimum(florins, t.florin_cap, out=florins)
     s.florins[rows] = florins
-    s.supply[rows] += s.filled[rows, tower].sum(axis=1, dtype=np.int16)
-    s.filled[rows, tower] = 0
+    at = s.tower_row[rows] + tower
+    s.supply[rows] += s.filled_flat[at].sum(axis=1, dtype=np.int32)
+    s.filled_flat[at] = 0
+    s.lacks_flat[at] = t.all_bits[tower]
     s.books[rows] += 1
     # R14: the highest-VP unfilled slot for this tower, the first listed among equals
-    prestige = s.prestige[rows]
-    fits = (t.slot_tower[prestige] == tower[:, None]) & ~s.slots_filled[rows]
+    prestige, slots = s.prestige[rows], s.slots_filled[rows]
+    fits = (t.slot_tower[prestige] == tower[:, None]) & ~slots
     slot = np.where(fits, t.slot_vp[prestige], np.int16(-1)).argmax(axis=1)
-    s.slots_filled[rows, slot] |= fits[np.arange(len(rows)), slot]
+    each = np.arange(len(rows))
+    slots[each, slot] |= fits[each, slot]
+    s.slots_filled[rows] = slots
+    s.next_slot[rows] = next_slots(t, prestige, slots)
     place = s.place[rows]
     place[place == Place.DISPLAY] = Place.DISCARD
     s.place[rows] = place
     s.display[rows] = t.cards
     s.display_len[rows] = 0
+    s.display_first[rows] = s.display_last[rows] = -1
+    s.display_coin[rows] = -1
+    s.offer[rows] = 0
     s.phase[rows] = Phase.HIRE  # R6: one sale a turn
     s.score[rows] = score(t, s, rows)
 
 
-def offers(t: Tables, s: State, rows: Rows) -> Int32Array:
-    """The price on offer: the last card's florins in the first card's coin (R5); int32 (n,)."""
-    coin = t.coin[s.display[rows, 0]]
-    florins: Int32Array = t.price[s.display[rows, s.display_len[rows] - 1], coin]
-    return florins
-
-
-def _discard(
-    t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]
-) -> Int16Array:
+def _discard(t: Tables, a: Actions, s: State, rows: Rows, actions: Choices) -> Int16Array:
     """Discard the card in the action's hand slot; its id, int16 (n,)."""
-    slot = a.slot[actions]
     hand = s.hand[rows]
-    each = np.arange(len(rows))
-    cards = hand[each, slot]
-    hand[each, slot] = t.cards
+    flat = hand.reshape(-1)
+    at = np.arange(0, len(flat), t.hand_size) + a.slot[actions]
+    cards: Int16Array = flat[at]
+    flat[at] = t.cards
     hand.sort(axis=1)
     s.hand[rows] = hand
-    s.place[rows, cards] = Place.DISCARD
+    s.place_flat[s.place_row[rows] + cards] = Place.DISCARD
     return cards
 
 
-def _hire(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]) -> Rows:
-    """Step 4c: hire, lift the ban, or end; returns the rows whose turn ends."""
-    hires = actions < a.lift
-    ends = actions == a.end
-    lifts = ~(hires | ends)
-    if lifts.any():  # R11: frees the rest of the turn
-        lifting = rows[lifts]
-        _discard(t, a, s, lifting, actions[lifts])
-        s.banned[lifting] = -1
-    hiring, chosen = rows[hires], actions[hires]
-    if hiring.size:
-        cards = _discard(t, a, s, hiring, chosen)
-        tower = (chosen - a.hire) % a.towers
-        # R13: min(card's count, what the tower lacks, supply), types in the edition's order
-        filled, supply = s.filled[hiring, tower], s.supply[hiring]
-        wanted = np.minimum(t.artisans[cards], t.requires[tower] - filled)
-        given = np.minimum(np.cumsum(wanted, axis=1, dtype=np.int32), supply[:, None])
-        given[:, 1:] -= given[:, :-1].copy()
-        s.filled[hiring, tower] = filled + given
-        s.supply[hiring] = supply - given.sum(axis=1)
-        s.pending_card[hiring] = cards
-        s.pending_tower[hiring] = tower
-        s.hires_left[hiring] -= 1
-        s.phase[hiring] = Phase.PAY
-    ending: Rows = rows[ends]
-    return ending
+def _hire(t: Tables, s: State, rows: Rows, cards: Int16Array, tower: Int16Array) -> None:
+    """Step 4c: hire a discarded card's artisans into a tower."""
+    # R13: min(card's count, what the tower lacks, supply), types in the edition's order
+    requires = t.requires[tower]
+    at = s.tower_row[rows] + tower
+    filled, supply = s.filled_flat[at], s.supply[rows]
+    wanted = np.minimum(t.artisans[cards], requires - filled)
+    given = np.minimum(wanted.cumsum(axis=1, dtype=np.int32), supply[:, None])
+    s.supply[rows] = supply - given[:, -1]
+    given[:, 1:] -= given[:, :-1].copy()
+    filled += given.astype(np.int16)
+    s.filled_flat[at] = filled
+    s.lacks_flat[at] = (filled < requires) @ t.bits
+    s.pending_card[rows] = cards
+    s.pending_tower[rows] = tower
+    s.hires_left[rows] -= 1
+    s.phase[rows] = Phase.PAY
 
 
-def _pay(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.intp]) -> Rows:
-    """Step 4c: pay for the hire; returns the rows whose turn ends (no hires left)."""
-    _discard(t, a, s, rows, actions)
+def _pay(s: State, rows: Rows) -> Rows:
+    """Step 4c: the hire is paid for; returns the rows whose turn ends (no hires left)."""
     s.pending_card[rows] = -1
     s.pending_tower[rows] = -1
     s.phase[rows] = Phase.HIRE
@@ -331,44 +337,63 @@ def _pay(t: Tables, a: Actions, s: State, rows: Rows, actions: npt.NDArray[np.in
 
 def legal(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
     """Write the legal actions of these rows into ``out``, bool (N, A); none once it is over."""
-    phase = s.phase[rows]
-    out[rows] = False
-
-    at = rows[phase == Phase.TRAVEL]
-    if at.size:
-        steps = t.distance[s.librarian[at]]
-        out[at, a.stay] = True
-        out[at, a.walk : a.keep] = (steps > 0) & (steps <= s.florins[at][:, None])
-    at = rows[phase == Phase.SELL]
-    if at.size:
-        out[at, a.keep : a.accept] = True
-    at = rows[phase == Phase.PRICE]
-    if at.size:
-        out[at, a.accept] = True
-        more = t.cards - hand_count(t, s, at) - s.display_len[at] > 0  # R10
-        out[at, a.wait] = (s.time[at] < t.days) & more
-    at = rows[phase == Phase.HIRE]
-    if at.size:
-        _legal_hires(t, a, s, at, out)
-    at = rows[phase == Phase.PAY]
-    if at.size:
-        out[at, a.pay : a.end] = s.hand[at] < t.cards  # R4: any card can pay
+    rows, _, bound = _grouped(s.phase[rows], len(Phase), rows, rows)
+    masks = np.zeros((len(rows), a.n), np.bool_)
+    for phase, legal_in_phase in _LEGAL.items():
+        first, last = bound[phase], bound[phase + 1]
+        if first < last:
+            legal_in_phase(t, a, s, rows[first:last], masks[first:last])
+    out[rows] = masks
 
 
-def _legal_hires(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
-    hand, banned = s.hand[rows], s.banned[rows][:, None]
-    held = hand < t.cards
-    out[rows, a.end] = True
+def _legal_travel(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
+    """Step 4a: stay, or any space that can be paid for."""
+    spaces = t.distance[s.librarian[rows]]
+    out[:, a.stay] = True
+    out[:, a.walk : a.keep] = (spaces > 0) & (spaces <= s.florins[rows][:, None])
+
+
+def _legal_sell(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
+    """Step 4b: keep or sell."""
+    out[:, a.keep : a.accept] = True
+
+
+def _legal_price(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
+    """Step 4b: accept; wait while there are days and cards (R10)."""
+    out[:, a.accept] = True
+    more = t.cards - _hand_count(t, s, rows) - s.display_len[rows] > 0
+    out[:, a.wait] = (s.time[rows] < t.days) & more
+
+
+def _legal_hire(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
+    """Step 4c: hire, lift the ban, or end."""
+    hand, banned = s.hand[rows], s.banned[rows]
+    held = hand + (banned * (t.cards + 1))[:, None]  # where ban and card meet in the tables
+    out[:, a.end] = True
     if t.lifts_per_turn:
-        out[rows, a.lift : a.pay] = t.lifts[banned, hand]
-    can = (held.sum(axis=1) >= 2) & (s.hires_left[rows] > 0)
-    playable = held & ~t.bans[banned, hand] & can[:, None]
+        out[:, a.lift : a.pay] = t.lifts.take(held, mode="wrap")
+    if t.hand_size < 2 or not t.hires_per_turn:
+        return
+    can = (hand[:, 1] < t.cards) & (s.hires_left[rows] > 0)  # one card to play, one to pay
     if t.allow_empty_hire:
-        hires = np.repeat(playable, t.towers, axis=1)
-    else:  # R8: a hire must place at least one cube
-        lacking = s.filled[rows] < t.requires
-        bits = lacking @ (np.uint64(1) << np.arange(t.types, dtype=np.uint64))
-        helps = (t.type_bits[hand][:, :, None] & bits[:, None, :]) != 0
-        helps &= (playable & (s.supply[rows] > 0)[:, None])[:, :, None]
-        hires = helps.reshape(len(rows), -1)
-    out[rows, a.hire : a.lift] = hires
+        playable = ~t.bans.take(held, mode="wrap") & (hand < t.cards) & can[:, None]
+        out[:, a.hire : a.lift] = np.repeat(playable, t.towers, axis=1)
+        return
+    can &= s.supply[rows] > 0  # R8: a hire must place at least one cube
+    lacks = s.lacks[rows] * can[:, None]
+    helps = t.usable.take(held, mode="wrap")[:, :, None] & lacks[:, None, :]
+    out[:, a.hire : a.lift] = helps.reshape(len(rows), -1) != 0
+
+
+def _legal_pay(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
+    """Step 4c: any card can pay (R4)."""
+    out[:, a.pay : a.end] = s.hand[rows] < t.cards
+
+
+_LEGAL = {
+    Phase.TRAVEL: _legal_travel,
+    Phase.SELL: _legal_sell,
+    Phase.PRICE: _legal_price,
+    Phase.HIRE: _legal_hire,
+    Phase.PAY: _legal_pay,
+}

@@ -2,13 +2,17 @@
 
 Sizes are the edition's: C cards, T towers, K artisan types, H cards in hand, L prestige slots,
 D cards in a price display; N is the batch.
+
+Choices and counts are kept side by side in two arrays, ``marks`` and ``counts``, so that an
+observation is made of a few large operations; ``time``, ``librarian`` and so on are columns of
+these (views).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +25,7 @@ Int8Array = npt.NDArray[np.int8]
 Int16Array = npt.NDArray[np.int16]
 Int32Array = npt.NDArray[np.int32]
 UInt64Array = npt.NDArray[np.uint64]
+BitArray = npt.NDArray[np.unsignedinteger]
 
 
 class Phase(IntEnum):
@@ -43,27 +48,35 @@ class Place(IntEnum):
     DECK = 3
 
 
+# Columns of ``marks`` and ``counts``.
+MARKS = ("phase", "librarian", "banned", "pending_tower", "prestige", "display_coin")
+COUNTS = (
+    *("time", "turn", "hires_left", "florins", "books", "supply"),
+    *("deck_left", "pending_card", "display_first", "display_last", "offer"),
+)
+
+
 class PublicState(NamedTuple):
     """What the player knows: everything but the order of the draw deck (and what shuffles it)."""
 
-    phase: Int8Array  # (N,) a Phase
-    time: Int16Array  # (N,) days on the time track
-    turn: Int16Array  # (N,) 1-based
+    phase: Int16Array  # (N,) a Phase
+    time: Int32Array  # (N,) days on the time track
+    turn: Int32Array  # (N,) 1-based
     librarian: Int16Array  # (N,) space
     florins: Int32Array  # (N,)
-    books: Int16Array  # (N,) books sold
+    books: Int32Array  # (N,) books sold
     score: Int32Array  # (N,) score if the game ended now
-    supply: Int16Array  # (N,) cubes not in a tower
+    supply: Int32Array  # (N,) cubes not in a tower
     filled: Int16Array  # (N, T, K) artisans in each tower
-    banned: Int8Array  # (N,) banned type, -1 if none (or lifted)
-    hires_left: Int16Array  # (N,)
-    pending_card: Int16Array  # (N,) card hired and not yet paid for, -1 if none
-    pending_tower: Int8Array  # (N,) its tower, -1 if none
+    banned: Int16Array  # (N,) banned type, -1 if none (or lifted)
+    hires_left: Int32Array  # (N,)
+    pending_card: Int32Array  # (N,) card hired and not yet paid for, -1 if none
+    pending_tower: Int16Array  # (N,) its tower, -1 if none
     prestige: Int16Array  # (N,) the collection in play
     slots_filled: BoolArray  # (N, L)
     hand: Int16Array  # (N, H) card ids ascending, C in the empty slots at the end
     place: Int8Array  # (N, C) a Place for each card
-    deck_left: Int16Array  # (N,) cards in the draw deck
+    deck_left: Int32Array  # (N,) cards in the draw deck
     display: Int16Array  # (N, D) price display in flip order, C beyond its end
     display_len: Int16Array  # (N,)
 
@@ -74,38 +87,65 @@ class PublicState(NamedTuple):
 
 @dataclass
 class State:
-    """Whole state of N games: the fields of PublicState, and what the player doesn't know."""
+    """Whole state of N games. Besides these arrays, every column of ``marks`` and ``counts`` is
+    an attribute (``state.time``), and so is ``place``.
+    """
 
-    phase: Int8Array
-    time: Int16Array
-    turn: Int16Array
-    librarian: Int16Array
-    florins: Int32Array
-    books: Int16Array
-    score: Int32Array
-    supply: Int16Array
-    filled: Int16Array
-    banned: Int8Array
-    hires_left: Int16Array
-    pending_card: Int16Array
-    pending_tower: Int8Array
-    prestige: Int16Array
-    slots_filled: BoolArray
-    hand: Int16Array
-    place: Int8Array
-    deck_left: Int16Array
-    display: Int16Array
-    display_len: Int16Array
+    marks: Int16Array  # (N, 6) the columns MARKS; -1 = none
+    counts: Int32Array  # (N, 11) the columns COUNTS; cards are -1 if there is none
+    score: Int32Array  # (N,)
+    filled: Int16Array  # (N, T, K)
+    lacks: BitArray  # (N, T) types each tower lacks, as bits: kept in step with ``filled``
+    slots_filled: BoolArray  # (N, L)
+    next_slot: Int16Array  # (N, T) VP of the slot each tower's next book fills, 0 if none
+    hand: Int16Array  # (N, H)
+    places: Int8Array  # (N, C+1) ``place``, and a last column where "no card" is put
+    display: Int16Array  # (N, D)
+    display_len: Int16Array  # (N,)
     # Hidden
-    deck: Int16Array  # (N, C) draw deck; its top card is deck[i, deck_left[i] - 1]
+    deck: Int16Array  # (N, H+C) H times "no card", then the draw deck from its bottom up
     shuffles: Int32Array  # (N,) number of the next shuffle
     seed: UInt64Array  # (N,) game seed
     tape: Int16Array  # (N, R, C) recorded shuffle orders; R = 0 while no row has a tape
     tape_length: Int32Array  # (N,) recorded orders of the row, -1 = drawn from the seed
 
+    def __post_init__(self) -> None:
+        """Name the columns."""
+        self.phase, self.librarian, self.banned = (self.marks[:, j] for j in range(3))
+        self.pending_tower, self.prestige, self.display_coin = (
+            self.marks[:, j] for j in range(3, 6)
+        )
+        self.time, self.turn, self.hires_left = (self.counts[:, j] for j in range(3))
+        self.florins, self.books, self.supply = (self.counts[:, j] for j in range(3, 6))
+        self.deck_left, self.pending_card = self.counts[:, 6], self.counts[:, 7]
+        self.display_first, self.display_last = self.counts[:, 8], self.counts[:, 9]
+        self.offer = self.counts[:, 10]
+        self.place = self.places[:, :-1]
+        # One-dimensional views, and where each row begins in them: indexing with one array is
+        # several times faster than with two.
+        n, width = self.deck.shape
+        each = np.arange(n)
+        self.deck_flat, self.deck_row = self.deck.reshape(-1), each * width
+        self.place_flat = self.places.reshape(-1)
+        self.place_row = each * self.places.shape[1]
+        towers = self.lacks.shape[1]
+        self.tower_row = each * towers
+        self.lacks_flat = self.lacks.reshape(-1)
+        self.filled_flat = self.filled.reshape(n * towers, -1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __setstate__(self, arrays: dict[str, Any]) -> None:
+        self.__dict__.update(arrays)
+        self.__post_init__()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        return self.copy()
+
     @property
     def rows(self) -> int:
-        return len(self.phase)
+        return len(self.marks)
 
     def public(self) -> PublicState:
         """The public arrays (shared, not copied)."""
@@ -119,14 +159,20 @@ class State:
         return State(*(getattr(self, f.name).copy() for f in fields(self)))
 
     def put(self, rows: Rows, other: State) -> None:
-        """Overwrite these rows with ``other``, row for row."""
+        """Overwrite these rows with ``other``, row for row (or with its only row)."""
         self.fit_tapes(other.tape.shape[1])
         for f in fields(self):
             target, source = getattr(self, f.name), getattr(other, f.name)
             if f.name == "tape":
-                target[rows, : source.shape[1]] = source
+                if source.size:
+                    target[rows, : source.shape[1]] = source
             else:
                 target[rows] = source
+
+    def reset(self, rows: Rows, blank: State) -> None:
+        """Make these rows as the one row of ``blank``, but for their seeds and tapes."""
+        for name in _DEALT:
+            getattr(self, name)[rows] = getattr(blank, name)
 
     def fit_tapes(self, orders: int) -> None:
         """Make room for tapes of this many orders."""
@@ -137,40 +183,45 @@ class State:
             self.tape = grown
 
     def equal(self, other: State) -> bool:
-        """Whether two states agree in every game-relevant field (unused cells don't count)."""
-        used = np.arange(self.deck.shape[1]) < self.deck_left[:, None]
+        """Whether two states agree in all that matters (unused cells don't)."""
+        below = self.deck.shape[1] - self.place.shape[1]
+        used = np.arange(self.place.shape[1]) < self.deck_left[:, None]
+        names = [f.name for f in fields(self) if f.name not in ("deck", "tape", "places")]
         return all(
-            np.array_equal(getattr(self, f.name), getattr(other, f.name))
-            for f in fields(self)
-            if f.name not in ("deck", "tape")
-        ) and np.array_equal(self.deck[used], other.deck[used])
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in (*names, "place")
+        ) and np.array_equal(self.deck[:, below:][used], other.deck[:, below:][used])
 
 
-def empty_state(tables: Tables, n: int) -> State:
-    """N rows in which no game has been dealt: phase OVER, every array allocated."""
-    c = tables.cards
+# Fields that a new deal overwrites.
+_DEALT = tuple(f.name for f in fields(State) if f.name not in ("seed", "tape", "tape_length"))
+
+
+def empty_state(t: Tables, n: int) -> State:
+    """N rows as they are before the first card is drawn, but in phase OVER: nothing is dealt."""
+    c = t.cards
+    marks = np.full((n, len(MARKS)), -1, np.int16)
+    marks[:, MARKS.index("phase")] = Phase.OVER
+    marks[:, MARKS.index("librarian")] = t.start_librarian
+    marks[:, MARKS.index("prestige")] = 0
+    counts = np.zeros((n, len(COUNTS)), np.int32)
+    counts[:, COUNTS.index("time")] = t.start_time  # R3
+    counts[:, COUNTS.index("florins")] = t.start_florins
+    counts[:, COUNTS.index("supply")] = t.cubes
+    for name in ("pending_card", "display_first", "display_last"):
+        counts[:, COUNTS.index(name)] = -1
     return State(
-        phase=np.full(n, Phase.OVER, np.int8),
-        time=np.zeros(n, np.int16),
-        turn=np.zeros(n, np.int16),
-        librarian=np.zeros(n, np.int16),
-        florins=np.zeros(n, np.int32),
-        books=np.zeros(n, np.int16),
-        score=np.zeros(n, np.int32),
-        supply=np.full(n, tables.cubes, np.int16),
-        filled=np.zeros((n, tables.towers, tables.types), np.int16),
-        banned=np.full(n, -1, np.int8),
-        hires_left=np.zeros(n, np.int16),
-        pending_card=np.full(n, -1, np.int16),
-        pending_tower=np.full(n, -1, np.int8),
-        prestige=np.zeros(n, np.int16),
-        slots_filled=np.zeros((n, tables.slots), np.bool_),
-        hand=np.full((n, tables.hand_size), c, np.int16),
-        place=np.full((n, c), Place.DECK, np.int8),
-        deck_left=np.zeros(n, np.int16),
-        display=np.full((n, tables.display_size), c, np.int16),
+        marks=marks,
+        counts=counts,
+        score=np.full(n, t.start_florins // t.florins_per_vp, np.int32),
+        filled=np.zeros((n, t.towers, t.types), np.int16),
+        lacks=np.repeat(t.all_bits[None], n, axis=0),
+        slots_filled=np.zeros((n, t.slots), np.bool_),
+        next_slot=np.zeros((n, t.towers), np.int16),
+        hand=np.full((n, t.hand_size), c, np.int16),
+        places=np.full((n, c + 1), Place.DISCARD, np.int8),
+        display=np.full((n, t.display_size), c, np.int16),
         display_len=np.zeros(n, np.int16),
-        deck=np.zeros((n, c), np.int16),
+        deck=np.full((n, t.hand_size + c), c, np.int16),
         shuffles=np.zeros(n, np.int32),
         seed=np.zeros(n, np.uint64),
         tape=np.zeros((n, 0, c), np.int16),

@@ -27,11 +27,14 @@ class Tables(NamedTuple):
     coin: npt.NDArray[np.int8]  # (C+1,) column of the price table; 0 for no card
     price: npt.NDArray[np.int32]  # (C+1, Q) florins offered in each coin
     artisans: Int16Array  # (C+1, K) artisans hired
-    type_bits: npt.NDArray[np.uint64]  # (C+1,) bit k set if the card hires type k
+    usable: npt.NDArray[np.unsignedinteger]  # (K+1, C+1) types hired, as bits; 0 under a ban
+    all_bits: npt.NDArray[np.unsignedinteger]  # (T,) types the empty tower lacks, as bits
+    bits: npt.NDArray[np.unsignedinteger]  # (K,) bit of each type
     bans: npt.NDArray[np.bool_]  # (K+1, C+1) card may not be hired under this ban; row K: no ban
     lifts: npt.NDArray[np.bool_]  # (K+1, C+1) card's icon is the banned type; row K: no ban
     slot_tower: npt.NDArray[np.int8]  # (P, L) tower of each slot, -1 beyond the collection
     slot_vp: Int16Array  # (P, L) VP of each slot, 0 beyond
+    first_slots: Int16Array  # (P, T) VP of the slot that the first book of each tower fills
     slot_count: Int16Array  # (P,) slots of each collection
     bonus: Int16Array  # (P,) VP for filling every slot
     days: int
@@ -123,6 +126,10 @@ def build_tables(edition: Edition) -> Tables:
             slot_tower[p, j] = towers[slot.tower]
             slot_vp[p, j] = slot.vp
 
+    dtype = next(d for d in (np.uint8, np.uint16, np.uint32, np.uint64) if k <= d(0).nbytes * 8)
+    bits = np.left_shift(np.ones(k, dtype), np.arange(k, dtype=dtype))
+    usable = np.where(bans, 0, ((artisans > 0) * bits).sum(axis=1)).astype(dtype)
+
     gap = np.abs(np.arange(s)[:, None] - np.arange(s))
     return Tables(
         requires=requires,
@@ -133,13 +140,20 @@ def build_tables(edition: Edition) -> Tables:
         coin=coin,
         price=price,
         artisans=artisans,
-        type_bits=((artisans > 0).astype(np.uint64) << np.arange(k, dtype=np.uint64)).sum(
-            axis=1, dtype=np.uint64
-        ),
+        usable=usable,
+        all_bits=((requires > 0) * bits).sum(axis=1).astype(dtype),
+        bits=bits,
         bans=bans,
         lifts=lifts,
         slot_tower=slot_tower,
         slot_vp=slot_vp,
+        first_slots=np.array(
+            [
+                [max(vp[slot == j], default=0) for j in range(len(towers))]
+                for slot, vp in zip(slot_tower, slot_vp, strict=True)
+            ],
+            np.int16,
+        ),
         slot_count=np.array([len(p.slots) for p in edition.prestige], np.int16),
         bonus=np.array([p.bonus for p in edition.prestige], np.int16),
         days=rules.days,

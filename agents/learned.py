@@ -1,0 +1,66 @@
+"""An agent that plays a learned policy; needs neither torch nor anything else of the trainer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.agent import Agent, View
+from incunabula.agents.networks import policy_logits
+from incunabula.agents.policy_folder import Policy, load_policy
+from incunabula.envs.bibliogamo.edition import Edition, load_edition
+from incunabula.envs.errors import IncunabulaError
+
+# Rows the network is evaluated on at a time, always: float32 results of one row depend on how many
+# rows are multiplied with it, and results must not depend on the batch size.
+BLOCK = 128
+
+
+class PolicyAgent(Agent):
+    """Takes the legal action with the highest logit, the first among equals.
+
+    Args:
+        policy: a policy folder, or one loaded for `edition`.
+        edition: what it is to play: a name, a path or an edition; by default the shipped edition
+            it was made for.
+
+    Raises:
+        IncunabulaError: the folder can't be used, or is for another edition.
+    """
+
+    def __init__(
+        self,
+        policy: str | Path | Policy,
+        edition: str | Path | Edition | None = None,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(policy, Policy):
+            if edition is None:
+                edition = str(load_policy(policy).description["edition"])
+            policy = load_policy(policy, load_edition(edition))
+        self.policy = policy
+        self.name = name or policy.folder.name
+        self._network = policy.network
+        self._weights = policy.weights
+
+    def act(self, view: View) -> npt.NDArray[np.intp]:
+        if view.edition.sha256 != self.policy.description["edition_sha256"]:
+            raise IncunabulaError(
+                f"agent {self.name!r}: was made for edition "
+                f"{self.policy.description['edition']!r}, not for {view.edition.name!r}"
+            )
+        return np.where(view.action_mask, self.logits(view.observation), -np.inf).argmax(axis=1)
+
+    def logits(self, observation: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Logits of every action, float32 (n, F) -> (n, A); row i depends on row i alone."""
+        n = len(observation)
+        out = np.empty((n, int(self.policy.description["actions"])), np.float32)
+        block = np.zeros((BLOCK, observation.shape[1]), np.float32)
+        for start in range(0, n, BLOCK):
+            rows = min(BLOCK, n - start)
+            block[:rows] = observation[start : start + rows]
+            block[rows:] = 0
+            out[start : start + rows] = policy_logits(self._network, self._weights, block)[:rows]
+        return out

@@ -1,0 +1,228 @@
+"""A learned policy on disk: `policy.safetensors` (weights) and `policy.json` (what they are for).
+
+Loading executes nothing and trusts nothing: the form is checked, then what the policy was made for
+(game, edition, observation layout, actions), then every array's name, type, shape and values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.networks import check_network, expected_shapes
+from incunabula.agents.tensors import existing_folder, read_tensors, tensors_to_bytes, write_folder
+from incunabula.envs.bibliogamo.edition import Edition
+from incunabula.envs.bibliogamo.observation import Layout
+from incunabula.envs.bibliogamo.tables import build_tables
+from incunabula.envs.errors import IncunabulaError
+
+FORMAT = 1
+WEIGHTS = "policy.safetensors"
+DESCRIPTION = "policy.json"
+MAX_DESCRIPTION = 2**20
+
+Weights = dict[str, npt.NDArray[np.float32]]
+
+
+class Policy(NamedTuple):
+    """A policy folder's content, checked.
+
+    Attributes:
+        description: game, edition, network, training receipt, ...; see `save_policy`.
+        weights: float32 arrays; see `networks.expected_shapes`.
+        sha256: of the weights file.
+    """
+
+    folder: Path
+    description: dict[str, Any]
+    weights: Weights
+    sha256: str
+
+    @property
+    def network(self) -> dict[str, Any]:
+        return dict(self.description["network"])
+
+
+def layout_sha256(layout: Layout) -> str:
+    """Names what lies where in an observation: equal hashes, equal meaning of every number."""
+    table = [[f.name, f.start, list(f.shape), f.high] for f in layout.fields.values()]
+    return hashlib.sha256(json.dumps(table, separators=(",", ":")).encode()).hexdigest()
+
+
+def save_policy(
+    folder: str | Path,
+    weights: Mapping[str, npt.NDArray[np.float32]],
+    *,
+    edition: Edition,
+    network: Mapping[str, Any],
+    training: Mapping[str, Any],
+) -> None:
+    """Write a policy folder, in whole or not at all.
+
+    Args:
+        weights: as `networks.expected_shapes` names them.
+        network: the network's description; see `networks`.
+        training: the receipt, JSON values: configuration, seed, steps, versions, ...
+
+    Raises:
+        IncunabulaError: weights that don't fit the network or aren't finite; or it can't be written.
+    """
+    folder = Path(folder)
+    tables = build_tables(edition)
+    layout = Layout(tables)
+    actions = _action_count(tables)
+    _check_weights(folder, weights, expected_shapes(network, layout.size, actions, tables))
+    content = tensors_to_bytes(weights)
+    description = {
+        "format": FORMAT,
+        "game": edition.game,
+        "edition": edition.name,
+        "edition_sha256": edition.sha256,
+        "layout_sha256": layout_sha256(layout),
+        "observation_size": layout.size,
+        "actions": actions,
+        "network": dict(network),
+        "weights_sha256": hashlib.sha256(content).hexdigest(),
+        "training": dict(training),
+    }
+    text = json.dumps(description, indent=2, allow_nan=False) + "\n"
+    write_folder(folder, {WEIGHTS: content, DESCRIPTION: text.encode()})
+
+
+def load_policy(folder: str | Path, edition: Edition | None = None) -> Policy:
+    """Read and check a policy folder.
+
+    Args:
+        edition: what it is to play; None = no check against an edition but its own fields' form.
+
+    Raises:
+        IncunabulaError: what is missing, damaged, or made for something else, in one sentence.
+    """
+    try:
+        folder = existing_folder(Path(folder))
+        is_folder, exists = folder.is_dir(), folder.exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"{folder}: can't be read: {reason}") from None
+    if not is_folder:
+        what = "is not a folder" if exists else "there is no such folder"
+        raise IncunabulaError(f"{folder}: {what}; a policy is a folder with {DESCRIPTION}")
+    description = _read_description(folder / DESCRIPTION)
+    for name in (WEIGHTS, DESCRIPTION):
+        if (folder / name).is_symlink():
+            raise IncunabulaError(f"{folder / name}: is a link; a policy's files must be its own")
+    path = folder / WEIGHTS
+    network = check_network(description["network"], str(folder / DESCRIPTION))
+    if edition is not None:
+        _check_edition(folder / DESCRIPTION, description, edition)
+    arrays = read_tensors(path)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 != description["weights_sha256"]:
+        raise IncunabulaError(
+            f"{path}: isn't the file {DESCRIPTION} describes (SHA-256 {sha256[:12]}, expected "
+            f"{str(description['weights_sha256'])[:12]}); copy both files again"
+        )
+    if edition is not None:
+        tables = build_tables(edition)
+        shapes = expected_shapes(network, Layout(tables).size, _action_count(tables), tables)
+        _check_weights(path, arrays, shapes)
+    weights = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
+    return Policy(folder, description, weights, sha256)
+
+
+def _action_count(tables: Any) -> int:
+    from incunabula.envs.bibliogamo.actions import Actions
+
+    return Actions(tables).n
+
+
+_FIELDS: dict[str, type] = {
+    "format": int,
+    "game": str,
+    "edition": str,
+    "edition_sha256": str,
+    "layout_sha256": str,
+    "observation_size": int,
+    "actions": int,
+    "network": dict,
+    "weights_sha256": str,
+    "training": dict,
+}
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_DESCRIPTION + 1)
+    except FileNotFoundError:
+        raise IncunabulaError(f"{path}: there is no such file; is this a policy folder?") from None
+    except OSError as error:
+        raise IncunabulaError(f"{path}: can't be read: {error.strerror or error}") from None
+    if len(raw) > MAX_DESCRIPTION:
+        raise IncunabulaError(f"{path}: is larger than {MAX_DESCRIPTION:,} bytes")
+    try:
+        data = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise IncunabulaError(f"{path}: isn't JSON, or is cut off") from None
+    if not isinstance(data, dict):
+        raise IncunabulaError(f"{path}: must hold an object with {', '.join(_FIELDS)}")
+    if "format" in data and data["format"] != FORMAT:
+        raise IncunabulaError(
+            f"{path}: format: is {str(data['format'])[:20]}, but this version reads format {FORMAT}"
+        )
+    for name, kind in _FIELDS.items():
+        if name not in data:
+            raise IncunabulaError(f"{path}: {name}: is missing")
+        if type(data[name]) is not kind:
+            wanted = {int: "a whole number", str: "text", dict: "an object"}[kind]
+            raise IncunabulaError(f"{path}: {name}: must be {wanted}")
+    return data
+
+
+def _check_edition(path: Path, description: Mapping[str, Any], edition: Edition) -> None:
+    layout = Layout(build_tables(edition))
+    actions = _action_count(layout.tables)
+    if description["game"] != edition.game:
+        raise IncunabulaError(
+            f"{path}: game: the policy plays {description['game'][:40]!r}, not {edition.game!r}"
+        )
+    for field, found, name in (
+        ("edition_sha256", edition.sha256, f"edition {edition.name!r}"),
+        ("layout_sha256", layout_sha256(layout), "observation layout"),
+    ):
+        if description[field] != found:
+            made = f" (edition {description['edition'][:40]!r})" if "edition" in field else ""
+            raise IncunabulaError(
+                f"{path}: {field}: the policy was made for {description[field][:12]}{made}, "
+                f"but the {name} is {found[:12]}"
+            )
+    for field, size in (("observation_size", layout.size), ("actions", actions)):
+        if description[field] != size:
+            raise IncunabulaError(f"{path}: {field}: is {description[field]}, but must be {size}")
+
+
+def _check_weights(
+    path: Path, arrays: Mapping[str, npt.NDArray[Any]], shapes: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Exactly these arrays, float32, of these shapes, finite."""
+    for name, shape in shapes.items():
+        if name not in arrays:
+            raise IncunabulaError(f"{path}: array {name} {list(shape)} of the network is missing")
+    for name, array in arrays.items():
+        if name not in shapes:
+            raise IncunabulaError(f"{path}: array {name[:60]!r} is none of the network's")
+        if array.dtype != np.float32:
+            raise IncunabulaError(f"{path}: array {name}: is {array.dtype}, but must be float32")
+        if array.shape != shapes[name]:
+            raise IncunabulaError(
+                f"{path}: array {name}: has shape {list(array.shape)}, but the network that "
+                f"{DESCRIPTION} describes has {list(shapes[name])}"
+            )
+        if not np.isfinite(array).all():
+            raise IncunabulaError(f"{path}: array {name}: holds values that aren't finite")

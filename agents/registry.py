@@ -1,0 +1,67 @@
+"""Agents by name, or from a folder that training made."""
+
+from __future__ import annotations
+
+import importlib.resources
+import os
+from pathlib import Path
+
+from incunabula.agents.agent import Agent, RandomAgent
+from incunabula.envs.bibliogamo.edition import Edition
+from incunabula.envs.chance import as_seed
+from incunabula.envs.documents import no_such
+from incunabula.envs.errors import IncunabulaError
+
+# "ppo" is the trained policy that comes with the package.
+AGENTS = ("random", "greedy", "ppo")
+# Where a run folder holds its best policy.
+RUN_POLICY = "policy"
+
+
+def make_agent(spec: str | Path, edition: Edition, *, seed: int = 0) -> Agent:
+    """An agent for an edition.
+
+    Args:
+        spec: ``random``, ``greedy``, ``ppo``, or the path of a policy folder or of a run folder
+            (its best policy). A name wins over a folder of that name; write ``./ppo`` for the
+            folder.
+        edition: what the agent is to play.
+        seed: of the agent's own draws.
+
+    Raises:
+        IncunabulaError: there is no such agent or folder, or its policy can't be used with this
+            edition.
+    """
+    if spec == "random":
+        return RandomAgent(as_seed(seed))
+    if spec == "greedy":
+        from incunabula.agents.greedy_bibliogamo import GreedyBibliogamo
+
+        return GreedyBibliogamo()
+    from incunabula.agents.learned import PolicyAgent
+
+    if spec == "ppo":
+        shipped = importlib.resources.files("incunabula.agents") / "pretrained" / edition.game
+        with importlib.resources.as_file(shipped) as folder:
+            return PolicyAgent(folder, edition, "ppo")
+    return PolicyAgent(_policy_folder(spec), edition, str(spec))
+
+
+def _policy_folder(spec: str | Path) -> Path:
+    """The policy folder that a path means."""
+    from incunabula.agents.policy_folder import DESCRIPTION
+    from incunabula.agents.tensors import existing_folder
+
+    folder = Path(spec)
+    try:
+        found = folder.exists() or existing_folder(folder).exists()
+        run = not (folder / DESCRIPTION).exists() and existing_folder(folder / RUN_POLICY).is_dir()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"agent {str(spec)[:80]!r}: can't be read: {reason}") from None
+    if found:
+        return folder / RUN_POLICY if run else folder
+    if isinstance(spec, str) and os.sep not in spec and "/" not in spec:
+        message = no_such("agent", spec, AGENTS)
+        raise IncunabulaError(f"{message}, or the path of a policy folder or run folder")
+    raise IncunabulaError(f"agent {str(spec)!r}: there is no such folder")

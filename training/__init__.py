@@ -1,0 +1,1 @@
+"""Everything one runs: training, evaluation, exact solutions."""

@@ -1,0 +1,1 @@
+"""Paired evaluation on published seed lists."""

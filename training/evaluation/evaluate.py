@@ -1,0 +1,184 @@
+"""Paired evaluation: every agent plays the same deals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.agent import Agent, View
+from incunabula.agents.registry import make_agent
+from incunabula.envs.bibliogamo.edition import Edition, load_edition
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.games import DEFAULT_BATCH, Games, play_games
+from incunabula.training.evaluation.machine import machine, versions
+from incunabula.training.evaluation.progress import SlowProgress
+from incunabula.training.evaluation.seeds import check_count, list_hash, seed_list
+from incunabula.training.evaluation.statistics import DIGITS, paired, summary
+
+SCHEMA_VERSION = 1
+BACKEND = "numpy"
+MAX_BATCH = 1 << 16
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The games each agent played and what follows from them.
+
+    Attributes:
+        result: everything that is reported, as JSON values (see docs/evaluation.md).
+        seeds: the deals, uint64 (n,).
+        games: name -> the agent's games, in the order of ``seeds``.
+    """
+
+    result: dict[str, Any]
+    seeds: npt.NDArray[np.uint64]
+    games: dict[str, Games]
+
+
+def evaluate(
+    agents: Sequence[str | Agent],
+    *,
+    edition: str | Path | Edition | Mapping[str, Any] = "bibliogamo",
+    games: int = 2000,
+    seeds: str = "final",
+    prestige: int | None = None,
+    batch_size: int = DEFAULT_BATCH,
+    seed: int = 0,
+) -> Evaluation:
+    """Play the same deals with each agent, and compare each pair game by game.
+
+    Args:
+        agents: names, paths of policy or run folders (see ``make_agent``), or Agents.
+        edition: shipped name, path, parsed mapping or Edition.
+        games: how many deals.
+        seeds: the published list they are taken from, ``dev`` or ``final``.
+        prestige: the collection of every game; None = drawn from each game's seed.
+        batch_size: games played at once; changes the time taken and nothing else.
+        seed: of the agents' own draws.
+
+    Raises:
+        IncunabulaError: an argument can't be used, or an agent acts illegally.
+    """
+    edition = load_edition(edition)
+    check_count("batch size", batch_size, MAX_BATCH)
+    deals = seed_list(seeds, games)
+    _check_prestige(prestige, edition)
+    players = _players(agents, edition, seed)
+    began = time.perf_counter()
+    played: dict[str, Games] = {}
+    rows = []
+    with SlowProgress(len(players) * games) as progress:
+        for name, agent in players.items():
+            _first_decision(agent, edition)
+            started = time.perf_counter()
+            progress.advance(0, name)
+            played[name] = play_games(
+                agent,
+                edition,
+                deals,
+                prestige=prestige,
+                batch_size=batch_size,
+                on_finished=progress.advance,
+            )
+            rows.append(_agent_row(name, agent, played[name], time.perf_counter() - started))
+    result = {
+        "schema_version": SCHEMA_VERSION,
+        "game": edition.game,
+        "edition": {
+            "name": edition.name,
+            "edition": edition.edition,
+            "provenance": edition.provenance,
+            "sha256": edition.sha256,
+        },
+        "prestige": prestige,
+        "seeds": {"list": seeds, "games": games, "sha256": list_hash(deals)},
+        "agent_seed": seed,
+        "backend": BACKEND,
+        "versions": versions("numba"),
+        "agents": rows,
+        "paired": [
+            {"a": a, "b": b} | paired(played[a].score, played[b].score)
+            for b, a in combinations(played, 2)
+        ],
+        "timing": {
+            "seconds": round(time.perf_counter() - began, 3),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "batch_size": batch_size,
+            "machine": machine(),
+        },
+    }
+    return Evaluation(result, deals, played)
+
+
+def _players(agents: Sequence[str | Agent], edition: Edition, seed: int) -> dict[str, Agent]:
+    """Name -> agent. An agent made from a name or path is known by it as it was given."""
+    if not agents:
+        raise IncunabulaError("agents: expected at least one")
+    players: dict[str, Agent] = {}
+    for given in agents:
+        name = given.name if isinstance(given, Agent) else given.strip()
+        if name in players:
+            raise IncunabulaError(f"agents: {name!r} stands twice; name each agent once")
+        players[name] = given if isinstance(given, Agent) else make_agent(name, edition, seed=seed)
+    return players
+
+
+def _check_prestige(prestige: int | None, edition: Edition) -> None:
+    most = len(edition.prestige) - 1
+    if prestige is not None and not 0 <= prestige <= most:
+        raise IncunabulaError(
+            f"prestige: expected a collection of the edition, 0..{most}, got {prestige}"
+        )
+
+
+def _first_decision(agent: Agent, edition: Edition) -> None:
+    """Let the agent decide once before the clock starts: what it compiles or loads isn't play."""
+    engine = BibliogamoEngine(edition, 1)
+    engine.deal(np.arange(1), [0])
+    agent.act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+
+
+def _agent_row(name: str, agent: Agent, games: Games, seconds: float) -> dict[str, Any]:
+    """One agent's entry of the result."""
+
+    def mean(values: npt.NDArray[Any]) -> float:
+        return round(float(np.mean(values)), DIGITS)
+
+    n = len(games.score)
+    return {
+        "name": name,
+        "games": n,
+        **summary(games.score),
+        "split": {
+            "books": mean(games.books_vp),
+            "florins": mean(games.florins_vp),
+            "prestige": mean(games.prestige_vp),
+            "bonus": mean(games.bonus_vp),
+        },
+        "books_sold": mean(games.books),
+        "decisions_per_game": mean(games.decisions),
+        "backend": BACKEND,
+        **_policy(agent),
+        "timing": {
+            "seconds": round(seconds, 3),
+            "games_per_second": round(n / seconds, 1),
+            "decisions_per_second": round(int(games.decisions.sum()) / seconds),
+        },
+    }
+
+
+def _policy(agent: Agent) -> dict[str, Any]:
+    """What a learned agent plays: its weights' hash and the receipt of their training."""
+    policy = getattr(agent, "policy", None)
+    if policy is None:
+        return {}
+    return {"policy": {"sha256": policy.sha256, "training": policy.description["training"]}}

@@ -1,0 +1,46 @@
+"""Files that are either there in whole or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from incunabula.envs.errors import IncunabulaError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under another name in its folder, then rename: what was there stays until then.
+
+    Raises IncunabulaError if it can't be written; nothing is left behind.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise IncunabulaError(f"{path}: can't be written: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def check_folder(folder: str | Path, option: str = "out") -> Path:
+    """Make the folder if need be and see that files can be written there, before the work starts.
+
+    Raises IncunabulaError if not.
+    """
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".{secrets.token_hex(4)}.tmp"
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"{option}: {path}: files can't be written there: {reason}") from None
+    return path

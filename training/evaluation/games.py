@@ -1,0 +1,120 @@
+"""Play a list of deals with one agent, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.agent import Agent, View
+from incunabula.envs.bibliogamo.edition import Edition
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.errors import IllegalActionError, IncunabulaError
+
+Int64Array = npt.NDArray[np.int64]
+
+DEFAULT_BATCH = 512
+
+
+class Games(NamedTuple):
+    """What came of n games, in the order of the list of deals; each int64 (n,).
+
+    score = books_vp + florins_vp + prestige_vp + bonus_vp in every game.
+    """
+
+    score: Int64Array
+    books_vp: Int64Array
+    florins_vp: Int64Array
+    prestige_vp: Int64Array  # filled prestige slots
+    bonus_vp: Int64Array  # 0 unless every slot is filled
+    books: Int64Array  # books sold
+    decisions: Int64Array
+
+
+def play_games(
+    agent: Agent,
+    edition: Edition,
+    seeds: npt.NDArray[np.uint64],
+    *,
+    prestige: int | None = None,
+    batch_size: int = DEFAULT_BATCH,
+    start: int = 0,
+    on_finished: Callable[[int], None] | None = None,
+) -> Games:
+    """Play each deal exactly once.
+
+    A row whose game has ended takes the next deal of the list. Since no game is left out, cut short
+    or played twice, quick games weigh no more than slow ones, and the result is that of playing
+    the deals one after the other, whatever the batch size.
+
+    Args:
+        seeds: game seeds, uint64 (n,).
+        prestige: the collection to play; None = drawn from each game's seed.
+        batch_size: games played at once.
+        start: number of the first game, for the agent's own draws.
+        on_finished: called now and then with the number of games that ended since the last call.
+
+    Raises:
+        IncunabulaError: the agent's action is not legal; names the game and the rule.
+    """
+    n = len(seeds)
+    games = Games(*(np.zeros(n, np.int64) for _ in Games._fields))
+    engine = BibliogamoEngine(edition, min(batch_size, n))
+    active = np.arange(engine.num_envs)
+    game = active.copy()  # the deal played in each row
+    decision = np.zeros(engine.num_envs, np.int64)
+    dealt = len(active)
+    engine.deal(active, seeds[:dealt], prestige)
+    while active.size:
+        episode = (game[active] + start).astype(np.uint64)
+        actions = agent.act(View(engine, active, episode, decision[active]))
+        try:
+            _, terminated = engine.apply(actions, active)
+        except IllegalActionError as error:
+            where = f"game {game[error.row] + start}, decision {decision[error.row]}"
+            raise IncunabulaError(
+                f"agent {agent.name!r}, {where}: action {error.action} is illegal "
+                f"({error.clause}): {error.reason}"
+            ) from error
+        decision[active] += 1
+        if not terminated.any():
+            continue
+        ended = active[terminated]
+        _record(engine, ended, game[ended], decision[ended], games)
+        fresh = ended[: n - dealt]
+        if fresh.size:
+            game[fresh] = np.arange(dealt, dealt + len(fresh))
+            decision[fresh] = 0
+            engine.deal(fresh, seeds[game[fresh]], prestige)
+            dealt += len(fresh)
+        if len(fresh) < len(ended):
+            active = np.setdiff1d(active, ended[len(fresh) :], assume_unique=True)
+        if on_finished is not None:
+            on_finished(len(ended))
+    return games
+
+
+def _record(
+    engine: BibliogamoEngine,
+    rows: npt.NDArray[np.intp],
+    at: npt.NDArray[np.intp],
+    decisions: Int64Array,
+    games: Games,
+) -> None:
+    """Write the finished games in ``rows`` to the places ``at``; recomputes the score from its
+    parts ("End and score") and checks it against the engine's."""
+    t, s = engine.tables, engine.state
+    prestige, slots = s.prestige[rows], s.slots_filled[rows]
+    games.books[at] = s.books[rows]
+    games.books_vp[at] = games.books[at] * t.vp_per_book
+    games.florins_vp[at] = s.florins[rows] // t.florins_per_vp
+    games.prestige_vp[at] = (slots * t.slot_vp[prestige]).sum(axis=1)
+    full = slots.sum(axis=1) == t.slot_count[prestige]
+    games.bonus_vp[at] = np.where(full, t.bonus[prestige], 0)
+    games.decisions[at] = decisions
+    games.score[at] = s.score[rows]
+    parts = games.books_vp + games.florins_vp + games.prestige_vp + games.bonus_vp
+    if not np.array_equal(parts[at], games.score[at]):
+        raise AssertionError("a finished game's score is not the sum of its parts")

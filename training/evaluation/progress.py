@@ -1,0 +1,69 @@
+"""A progress bar for work that turns out to be slow."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+DELAY = 2.0  # seconds; quicker work shows nothing
+
+
+class SlowProgress:
+    """Counts finished pieces of work; draws a bar on stderr once it has taken two seconds.
+
+    Nothing is drawn where stderr isn't a terminal, so that logs stay clean. A context manager.
+    """
+
+    def __init__(self, total: float, what: str = "") -> None:
+        self.total, self.what, self.done = total, what, 0.0
+        self._began = time.monotonic()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> SlowProgress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, amount: float, what: str | None = None) -> None:
+        """``amount`` more of the work is done; ``what`` is being worked on now."""
+        self.done += amount
+        self.what = self.what if what is None else what
+        if self._bar is None:
+            if time.monotonic() - self._began < DELAY or not _is_terminal():
+                return
+            self._start()
+        assert self._bar is not None
+        assert self._task is not None
+        self._bar.update(self._task, completed=self.done, description=self.what)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(self.what, total=self.total)
+        self._bar.start()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

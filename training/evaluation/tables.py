@@ -1,0 +1,146 @@
+"""Evaluations and benches as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+Json = dict[str, Any]
+
+PROVENANCE = {
+    "reconstructed": "a reconstruction: figures are about it, not about the published cards",
+    "transcribed": "transcribed from the published cards",
+    "variant": "a variant made for tests and study",
+}
+
+
+def interval(ci95: Sequence[float] | None, digits: int = 2) -> str:
+    """ "[47.9, 48.6]", or a dash for a single game."""
+    if ci95 is None:
+        return "–"
+    return f"[{signed(ci95[0], digits, '')}, {signed(ci95[1], digits, '')}]"
+
+
+def signed(value: float, digits: int = 2, plus: str = "+") -> str:
+    """A number with a real minus sign, and a plus sign if wanted."""
+    text = f"{abs(value):,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        return text
+    return f"−{text}" if value < 0 else f"{plus}{text}"
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Name -> the last part of a path, or as much of its end as tells the names apart."""
+    short = {}
+    for name in names:
+        parts = PurePath(name).parts or (name,)
+        for k in range(1, len(parts) + 1):
+            end = str(PurePath(*parts[-k:]))
+            if not any(
+                other != name and PurePath(other).parts[-k:] == parts[-k:] for other in names
+            ):
+                break
+        short[name] = end
+    return short
+
+
+def conditions(result: Json) -> str:
+    """One line that says which games were played: edition, deals, prestige, engine."""
+    edition, seeds = result["edition"], result["seeds"]
+    prestige = result["prestige"]
+    shown = "drawn" if prestige is None else f"collection {prestige}"
+    return (
+        f"{seeds['games']:,} games of the {seeds['list']!r} list, the same for every agent · "
+        f"edition {edition['name']} ({edition['provenance']}, {edition['sha256'][:12]}) · "
+        f"prestige {shown} · engine {result['backend']}"
+    )
+
+
+def print_evaluation(result: Json, console: Console) -> None:
+    """The agents' scores, what they are made of, and each pair of agents, as three tables."""
+    names = short_names([agent["name"] for agent in result["agents"]])
+    scores = _table("Scores", "agent", "mean", "95% interval", "sd", "5–95%", "best", "games/s")
+    parts = _table(
+        "Points from", "agent", "books", "florins", "slots", "bonus", "books sold", "decisions"
+    )
+    for agent in result["agents"]:
+        split, quantiles, name = agent["split"], agent["quantiles"], names[agent["name"]]
+        scores.add_row(
+            name,
+            f"{agent['mean']:.2f}",
+            interval(agent["ci95"]),
+            "–" if agent["sd"] is None else f"{agent['sd']:.1f}",
+            f"{quantiles['5']}–{quantiles['95']}",
+            str(agent["max"]),
+            f"{agent['timing']['games_per_second']:,.0f}",
+        )
+        parts.add_row(
+            name,
+            *(f"{split[key]:.1f}" for key in ("books", "florins", "prestige", "bonus")),
+            f"{agent['books_sold']:.1f}",
+            f"{agent['decisions_per_game']:.0f}",
+        )
+    console.print(scores, parts)
+    if result["paired"]:
+        pairs = _table(
+            "Differences, game by game",
+            *("a − b", "mean", "95% interval", "a better", "equal", "b better"),
+        )
+        for pair in result["paired"]:
+            pairs.add_row(
+                f"{names[pair['a']]} − {names[pair['b']]}",
+                signed(pair["mean_difference"]),
+                interval(pair["ci95"]),
+                *(f"{pair[key] / pair['games']:.0%}" for key in ("a_better", "equal", "b_better")),
+            )
+        console.print(pairs)
+    meaning = PROVENANCE[result["edition"]["provenance"]]
+    note = f"{conditions(result)}. The edition is {meaning}."
+    console.print(note, style="dim", highlight=False)
+
+
+def print_bench(result: Json, console: Console) -> None:
+    """Steps per second for each number of games, and where a step's time goes."""
+    speeds = _table(
+        "Steps per second, random legal play",
+        *("games", "steps/s", "slowest run", "with sampling", "× SyncVectorEnv"),
+    )
+    parts = _table(
+        "Microseconds a step of one game, engine alone",
+        *("games", "apply", "of it legal", "deal", "observe", "sampling"),
+    )
+    for row in result["rows"]:
+        ratio = row.get("sync_ratio")
+        games = f"{row['num_envs']:,}"
+        speeds.add_row(
+            games,
+            f"{row['steps_per_second']:,}",
+            f"−{row['spread']:.0%}",
+            f"{row['steps_per_second_with_sampling']:,}",
+            "" if ratio is None else f"{ratio:.1f}",
+        )
+        times = (row["parts_us"][key] for key in ("apply", "legal", "deal", "observe", "sampling"))
+        parts.add_row(games, *(f"{time:.3g}" for time in times))
+    console.print(speeds, parts)
+    machine, versions = result["machine"], result["versions"]
+    console.print(
+        f"Best of {result['repeats']} runs · edition {result['edition']['name']} · engine numpy · "
+        f"{machine['cpu']}, {machine['cores']} cores, load {machine['load']} · "
+        f"Python {versions['python']}, NumPy {versions['numpy']}.",
+        style="dim",
+        highlight=False,
+    )
+
+
+def _table(title: str, first: str, *numbers: str) -> Table:
+    """A table whose first column is text and whose other columns are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column(first, overflow="fold")
+    for column in numbers:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table

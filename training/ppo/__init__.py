@@ -1,0 +1,1 @@
+"""Masked PPO on the native vector environments; the only package that imports torch."""

@@ -1,0 +1,43 @@
+"""`python -m incunabula.training.ppo CONFIG`: the same as `incunabula train --config CONFIG`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from incunabula.envs.errors import IncunabulaError
+
+
+def _main(
+    config: Annotated[str, typer.Argument(help="Name or file of a configuration.")] = "default",
+    out: Annotated[str | None, typer.Option(help="A new folder for the run.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Replaces the configuration's.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
+    steps: Annotated[int | None, typer.Option(help="Replaces total_steps.")] = None,
+    num_envs: Annotated[int | None, typer.Option(help="Replaces num_envs.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Train as a configuration says."""
+    from incunabula.training.ppo.command import report, train
+
+    summary = train(
+        None,
+        None if resume else config,
+        out,
+        resume,
+        seed=seed,
+        device=device,
+        steps=steps,
+        num_envs=num_envs,
+        quiet=as_json,
+    )
+    typer.echo(report(summary, as_json=as_json))
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(_main)
+    except IncunabulaError as error:
+        print(f"incunabula: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,89 @@
+"""`incunabula train` and `python -m incunabula.training.ppo`: run a configuration, say what came."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from incunabula.envs.errors import IncunabulaError
+from incunabula.training.ppo.config import load_config, with_overrides
+from incunabula.training.ppo.rundir import default_folder
+
+GAMES = ("bibliogamo",)
+
+
+def train(
+    game: str | None = None,
+    config: str | None = None,
+    out: str | None = None,
+    resume: str | None = None,
+    *,
+    seed: int | None = None,
+    device: str | None = None,
+    steps: int | None = None,
+    num_envs: int | None = None,
+    quiet: bool = False,
+) -> dict[str, Any]:
+    """Train, or go on training; returns the run's summary.
+
+    Args:
+        game: the game the configuration must be for.
+        config: name or file; "default" by default.
+        out: a new folder for the run; by default runs/NAME.
+        resume: the folder of a run to go on with, with its own configuration (then only `steps`
+            and `device` can be given).
+        seed, steps, num_envs: replace the configuration's.
+
+    Raises:
+        IncunabulaError: what is wrong with the options, the configuration or the folder.
+    """
+    if game is not None and game not in GAMES:
+        raise IncunabulaError(f"game: can't train {game!r}; there is: {', '.join(GAMES)}")
+    try:
+        from incunabula.training.ppo.trainer import Trainer
+    except ModuleNotFoundError as error:
+        raise IncunabulaError(
+            f"training needs {error.name}: install the extra, pip install 'incunabula[train]'"
+        ) from None
+    if resume is not None:
+        given = {"config": config, "out": out, "seed": seed, "num_envs": num_envs}
+        for name, value in given.items():
+            if value is not None:
+                raise IncunabulaError(f"{name}: can't be given with resume; the run has its own")
+        if steps is not None and steps < 1:
+            raise IncunabulaError(f"steps: must be at least 1, not {steps}")
+        trainer = Trainer.resume(resume, steps, device)
+    else:
+        loaded = load_config(config or "default")
+        if game is not None and loaded.game != game:
+            raise IncunabulaError(f"config: is for {loaded.game!r}, not for {game!r}")
+        chosen = with_overrides(loaded, seed=seed, total_steps=steps, num_envs=num_envs)
+        name = Path(config or "default").stem
+        folder = Path(out) if out is not None else default_folder(name)
+        trainer = Trainer.start(chosen, folder, device)
+    return trainer.run(quiet=quiet)
+
+
+def report(summary: dict[str, Any], *, as_json: bool = False) -> str:
+    """The summary for a reader, or as JSON."""
+    if as_json:
+        return json.dumps(summary, indent=2)
+    minutes, seconds = divmod(round(summary["seconds"]), 60)
+    lines = [
+        f"Trained {summary['steps']:,} steps in {minutes} min {seconds} s "
+        f"({summary['steps_per_second']:,.0f} steps/s, {summary['precision']})."
+    ]
+    best = summary["best"]
+    if best is not None:
+        low, high = best["eval_ci95"] or (best["eval_mean"],) * 2
+        lines.append(
+            f"Best policy: {best['eval_mean']:.2f} [{low:.2f}, {high:.2f}] on "
+            f"{best['eval_games']:,} dev games, at step {best['steps']:,}."
+        )
+    run = summary["run"]
+    lines += [
+        f"  run folder   {run}",
+        f"  policy       {summary['policy']}",
+        f"  curves       tensorboard --logdir {run}",
+        f"  compare it   incunabula evaluate bibliogamo --agents random,greedy,{run}",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,252 @@
+"""A training run from configuration to policy folder."""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from incunabula.agents.policy_folder import save_policy
+from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.machine import machine, versions
+from incunabula.training.ppo.clone import clone_teacher
+from incunabula.training.ppo.config import TrainConfig
+from incunabula.training.ppo.evaluating import evaluate_weights
+from incunabula.training.ppo.learner import Learner, run_seeds
+from incunabula.training.ppo.precision import choose_device, choose_precision
+from incunabula.training.ppo.rundir import Checkpoint, RunFolder
+from incunabula.training.ppo.screen import Screen
+
+
+class Interrupted(IncunabulaError):
+    """Training was stopped by the user; the message says how to go on."""
+
+
+class Trainer:
+    """One run in one folder.
+
+    Use `Trainer.start` for a new run and `Trainer.resume` to go on with one, then `run`.
+    """
+
+    def __init__(self, run: RunFolder, config: TrainConfig, device: str | None = None) -> None:
+        self.run_folder = run
+        self.config = config
+        self.device = choose_device(device)
+        bf16, self.precision = choose_precision(config.precision, self.device)
+        self.learner = Learner(config, self.device, bf16)
+        self.edition = self.learner.environment.engine.edition
+        self.best: dict[str, Any] | None = None
+        self.last_evaluation: dict[str, Any] | None = None
+        self.seconds = 0.0  # of training, evaluation and checkpoints included
+        self.cpu_seconds = 0.0
+        self._cloned = config.clone is None
+        self._began = (0.0, 0.0)
+
+    @classmethod
+    def start(
+        cls, config: TrainConfig, folder: str | Path, device: str | None = None
+    ) -> "Trainer":
+        """A new run in an empty or missing folder."""
+        choose_device(device)
+        trainer = cls(RunFolder.create(folder, config), config, device)
+        trainer.run_folder.write_json("seeds.json", run_seeds(config.seed))
+        trainer._write_versions()
+        return trainer
+
+    @classmethod
+    def resume(
+        cls, folder: str | Path, total_steps: int | None = None, device: str | None = None
+    ) -> "Trainer":
+        """Go on with a run from its last checkpoint; `total_steps` lengthens or shortens it."""
+        run, config = RunFolder.open(folder)
+        if total_steps is not None:
+            config = config.model_copy(update={"total_steps": total_steps})
+        steps, checkpoint = run.last_checkpoint()
+        trainer = cls(run, config, device)
+        trainer.learner.set_state(checkpoint)
+        progress = checkpoint.progress
+        trainer._cloned = True
+        trainer.best = progress["best"]
+        trainer.last_evaluation = progress["last_evaluation"]
+        trainer.seconds, trainer.cpu_seconds = progress["seconds"], progress["cpu_seconds"]
+        run.write("config.yaml", config.to_yaml().encode())
+        run.truncate_metrics(steps)
+        return trainer
+
+    def run(self, *, stop_after: int | None = None, quiet: bool = False) -> dict[str, Any]:
+        """Train to the end (or until `stop_after` steps, leaving a checkpoint).
+
+        Returns the summary. Ctrl-C finishes nothing: it saves the last whole rollout and raises
+        Interrupted.
+        """
+        config, learner = self.config, self.learner
+        torch.set_flush_denormal(True)
+        with self._threads(), Screen(self, quiet=quiet) as screen:
+            self._began = (time.perf_counter(), time.process_time())
+            try:
+                if not self._cloned:
+                    self._clone(screen)
+                while learner.steps < config.total_steps:
+                    if stop_after is not None and learner.steps >= stop_after:
+                        break
+                    self._step(screen)
+            except KeyboardInterrupt:
+                # The learner may be in the middle of a rollout: what is on disk is whole.
+                raise Interrupted(
+                    f"stopped at {learner.steps:,} steps; go on with: "
+                    f"incunabula train {config.game} --resume {self.run_folder.path}"
+                ) from None
+            self._checkpoint(policy=True)
+        return self.summary()
+
+    def summary(self) -> dict[str, Any]:
+        """What the run came to, as JSON values."""
+        run = self.run_folder
+        return {
+            "run": str(run.path),
+            "steps": self.learner.steps,
+            "decisions": self.learner.environment.decisions,
+            "seconds": round(self.seconds, 2),
+            "cpu_seconds": round(self.cpu_seconds, 2),
+            "steps_per_second": round(self.learner.steps / max(self.seconds, 1e-9), 1),
+            "precision": self.precision,
+            "policy": str(run.best_policy),
+            "best": self.best,
+            "last": self.last_evaluation,
+        }
+
+    # Steps ----------------------------------------------------------------------------------------
+
+    def _step(self, screen: "Screen") -> None:
+        config, learner = self.config, self.learner
+        before = learner.steps
+        figures = learner.step()
+        self._tick()
+        steps = learner.steps
+        entry: dict[str, Any] = {
+            "steps": steps,
+            "seconds": round(self.seconds, 3),
+            "cpu_seconds": round(self.cpu_seconds, 3),
+            "steps_per_second": round(steps / self.seconds, 1),
+        } | figures
+        self.run_folder.append_metrics(entry)
+        screen.log(steps, entry)
+        over = steps >= config.total_steps
+        if over or before // config.eval.every != steps // config.eval.every:
+            self._evaluate(screen)
+        if before // config.checkpoint_every != steps // config.checkpoint_every and not over:
+            self._checkpoint()
+        screen.advance(steps - before)
+
+    def _clone(self, screen: "Screen") -> None:
+        from incunabula.agents.registry import make_agent
+
+        clone = self.config.clone
+        assert clone is not None
+        teacher = make_agent(clone.teacher, self.edition, seed=self.config.seed)
+        done = 0
+
+        def on_progress(decisions: int, figures: dict[str, float]) -> None:
+            nonlocal done
+            done += decisions
+            self._tick()
+            entry = {f"clone/{name}": value for name, value in figures.items()}
+            entry |= {"steps": 0, "clone/decisions": done, "seconds": round(self.seconds, 3)}
+            self.run_folder.append_metrics(entry)
+            screen.cloning(done, clone.decisions, figures)
+
+        clone_teacher(self.learner, teacher, on_progress)
+        self._cloned = True
+        self._evaluate(screen)
+        self._checkpoint()
+
+    def _evaluate(self, screen: "Screen") -> None:
+        """Play the dev games; keep the policy if it is the best so far."""
+        learner = self.learner
+        weights = learner.weights()
+        result = {"steps": learner.steps} | evaluate_weights(
+            weights, learner.network(), self.edition, self.config.eval.games
+        )
+        self.last_evaluation = result
+        is_best = self.best is None or result["eval_mean"] > self.best["eval_mean"]
+        if is_best:
+            self.best = result
+            self._save_policy(self.run_folder.best_policy, result)
+        self.run_folder.append_metrics(result)
+        evaluations = {"best": self.best, "last": result}
+        self.run_folder.write_json("evaluation.json", evaluations)
+        screen.evaluated(result, is_best)
+        self._tick()
+
+    def _checkpoint(self, *, policy: bool = False) -> None:
+        self._tick()
+        model, environment, progress = self.learner.get_state()
+        progress |= {
+            "best": self.best,
+            "last_evaluation": self.last_evaluation,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+        }
+        self.run_folder.save_checkpoint(
+            self.learner.steps, Checkpoint(model, environment, progress)
+        )
+        self._save_policy(self.run_folder.last_policy, self.last_evaluation)
+
+    def _save_policy(self, folder: Path, evaluation: dict[str, Any] | None) -> None:
+        config, learner = self.config, self.learner
+        save_policy(
+            folder,
+            learner.weights(),
+            edition=self.edition,
+            network=learner.network(),
+            training={
+                "algorithm": config.algorithm,
+                "steps": learner.steps,
+                "decisions": learner.environment.decisions,
+                "seed": config.seed,
+                "seconds": round(self.seconds, 1),
+                "precision": self.precision,
+                "evaluation": evaluation,
+                "config": config.model_dump(mode="json"),
+                "versions": versions("torch", "stable_baselines3", "sb3_contrib"),
+            },
+        )
+
+    def _tick(self) -> None:
+        now = (time.perf_counter(), time.process_time())
+        self.seconds += now[0] - self._began[0]
+        self.cpu_seconds += now[1] - self._began[1]
+        self._began = now
+
+    def _write_versions(self) -> None:
+        found = versions("torch", "stable_baselines3", "sb3_contrib", "gymnasium")
+        self.run_folder.write_json(
+            "versions.json",
+            {
+                "versions": found,
+                "machine": machine(),
+                "device": str(self.device),
+                "precision": self.precision,
+                "torch_threads": self.config.torch_threads,
+                "edition": self.edition.name,
+                "edition_sha256": self.edition.sha256,
+            },
+        )
+
+    @contextlib.contextmanager
+    def _threads(self) -> Iterator[None]:
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.config.torch_threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+def dumps(summary: dict[str, Any]) -> str:
+    """The summary as JSON text."""
+    return json.dumps(summary, indent=2, default=lambda x: x.item() if isinstance(x, np.generic) else str(x))
