@@ -45,25 +45,38 @@ class Compiled:
     def __call__(self, *arguments: Any) -> Any:
         if _interpreting or not can_compile():
             return self.python(*arguments)
-        return self.dispatcher(*arguments)
+        return self._entry(*arguments)
 
     @cached_property
-    def dispatcher(self) -> Any:
-        """numba's form of the function; the compiled functions it names are replaced by theirs."""
+    def _entry(self) -> Any:
+        """numba's form of the function, to be called from Python."""
         from numba import njit
 
+        try:
+            return njit(cache=True, error_model="numpy")(self._linked())
+        except RuntimeError:  # no folder for the cache can be written
+            return njit(error_model="numpy")(self._linked())
+
+    @cached_property
+    def _inner(self) -> Any:
+        """numba's form of the function, to be called from compiled code: quicker to compile."""
+        from numba import njit
+
+        return njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+            self._linked()
+        )
+
+    def _linked(self) -> FunctionType:
+        """The function with the compiled functions it calls in place of the Python ones."""
         code, names = self.python.__code__, self.python.__globals__
         used = {i.argval for i in get_instructions(code) if i.opname == "LOAD_GLOBAL"}
         given = {name: names[name] for name in ("__name__", *used) if name in names}
         for name, value in given.items():
             if isinstance(value, Compiled):
-                given[name] = value.dispatcher
+                given[name] = value._inner
         function = FunctionType(code, given, self.python.__name__)
         function.__qualname__ = self.python.__qualname__
-        try:
-            return njit(cache=True)(function)
-        except RuntimeError:  # no folder for the cache can be written
-            return njit(function)
+        return function
 
 
 def compiled(function: Callable[..., Any]) -> Compiled:

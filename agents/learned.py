@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View
-from incunabula.agents.networks import policy_logits
+from incunabula.agents.networks import NumpyNetwork
 from incunabula.agents.policy_folder import Policy, load_policy
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.errors import IncunabulaError
@@ -42,8 +42,7 @@ class PolicyAgent(Agent):
             policy = load_policy(policy, load_edition(edition))
         self.policy = policy
         self.name = name or policy.folder.name
-        self._network = policy.network
-        self._weights = policy.weights
+        self._network: NumpyNetwork | None = None
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
         if view.edition.sha256 != self.policy.description["edition_sha256"]:
@@ -51,10 +50,15 @@ class PolicyAgent(Agent):
                 f"agent {self.name!r}: was made for edition "
                 f"{self.policy.description['edition']!r}, not for {view.edition.name!r}"
             )
-        return np.where(view.action_mask, self.logits(view.observation), -np.inf).argmax(axis=1)
+        if self._network is None:
+            self._network = NumpyNetwork(self.policy.network, self.policy.weights, view.tables)
+        logits = self._logits(self._network, view.observation)
+        return np.where(view.action_mask, logits, -np.inf).argmax(axis=1)
 
-    def logits(self, observation: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Logits of every action, float32 (n, F) -> (n, A); row i depends on row i alone."""
+    def _logits(
+        self, network: NumpyNetwork, observation: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        """A logit for every action, float32 (n, F) -> (n, A); row i depends on row i alone."""
         n = len(observation)
         out = np.empty((n, int(self.policy.description["actions"])), np.float32)
         block = np.zeros((BLOCK, observation.shape[1]), np.float32)
@@ -62,5 +66,5 @@ class PolicyAgent(Agent):
             rows = min(BLOCK, n - start)
             block[:rows] = observation[start : start + rows]
             block[rows:] = 0
-            out[start : start + rows] = policy_logits(self._network, self._weights, block)[:rows]
+            out[start : start + rows] = network.logits(block)[:rows]
         return out

@@ -2,33 +2,46 @@
 
 A network is described by JSON values:
 
-    {"kind": "mlp", "layers": [256, 256], "value_layers": [256, 256], "activation": "tanh"}
+    {"kind": "mlp", "layers": [256, 256], "value_layers": [256, 256], "activation": "tanh",
+     "card_dim": 32}
 
-Arrays are float32: `policy.0.weight` (out, in) and `policy.0.bias` (out,) and so on, the last layer
-giving a logit for each action; `value.0.weight` and so on, the last giving the value.
+Policy and value are two networks of these hidden layers; every array is float32. Layer i has
+`policy.i.weight` (out, in) and `policy.i.bias` (out,), or `value.i...`; the last value layer gives
+one number. What gives a logit for each action depends on the kind:
+
+- `mlp`: one more policy layer.
+- `cards`: the hand enters as a set of cards (see `hand_set`). An action that uses a card is scored
+  by the product of a query, which `policy.query` computes from the last hidden layer for each
+  purpose (hiring into each tower, lifting, paying), and the card's key, which `policy.key` computes
+  from the card's features; so what is learned about a card holds in every hand slot.
+  `policy.other` gives the logits of the other actions, in their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.bibliogamo.observation import Layout
 from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.errors import IncunabulaError
 
 Float32Array = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.intp]
 Weights = Mapping[str, Float32Array]
 
-KINDS = ("mlp",)
+KINDS = ("mlp", "cards")
 ACTIVATIONS: dict[str, Callable[[Float32Array], Float32Array]] = {
     "tanh": lambda x: np.tanh(x, out=x),
     "relu": lambda x: np.maximum(x, np.float32(0), out=x),
 }
 MAX_LAYERS = 8
 MAX_WIDTH = 4096
+MAX_CARD_DIM = 1024
 
 
 def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -55,10 +68,58 @@ def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
                 f"{where}: network.{field}: must be 1 to {MAX_LAYERS} whole numbers from 1 to "
                 f"{MAX_WIDTH}"
             )
-    unknown = set(network) - {*fields, "layers", "value_layers"}
+    dim = network.get("card_dim")
+    if type(dim) is not int or not 1 <= dim <= MAX_CARD_DIM:
+        raise IncunabulaError(
+            f"{where}: network.card_dim: must be a whole number from 1 to {MAX_CARD_DIM}"
+        )
+    unknown = set(network) - {*fields, "layers", "value_layers", "card_dim"}
     if unknown:
         raise IncunabulaError(f"{where}: network: unknown field {sorted(unknown)[0][:40]!r}")
     return dict(network)
+
+
+def card_features(tables: Tables) -> Float32Array:
+    """What a network knows of each card, float32 (C + 1, f); the last row, no card, is all 0.
+
+    Artisans, icon, coin (one-hot), price in each coin, the librarian's move, and which card it is.
+    """
+    t, c = tables, tables.cards
+    out = np.zeros((c + 1, t.types * 2 + t.coins * 2 + 1 + c), np.float32)
+    parts = [
+        t.artisans[:c],
+        np.eye(t.types)[t.icon[:c]],
+        np.eye(t.coins)[t.coin[:c]],
+        t.price[:c] / max(1, int(t.price.max())),
+        t.move[:c, None] / max(1, int(np.abs(t.move).max())),
+        np.eye(c),
+    ]
+    out[:c] = np.concatenate(parts, axis=1)
+    return out
+
+
+def hand_set_size(tables: Tables) -> int:
+    """Numbers in an observation whose hand is given as a set."""
+    hand = Layout(tables).fields["hand"]
+    return hand.start + tables.cards + hand.shape[1] - 1
+
+
+def hand_set(tables: Tables, observation: Float32Array) -> tuple[Float32Array, IntArray]:
+    """Observations with the hand as a set, float32 (n, F'), and the cards in hand, intp (n, H).
+
+    In place of the hand's slots stand 1 for each card that is held, and the sums of the slots'
+    artisans and icons. Empty slots hold card C.
+    """
+    hand = Layout(tables).fields["hand"]
+    start, (slots, width), c = hand.start, hand.shape, tables.cards
+    block = observation[:, start:].reshape(-1, slots, width)
+    ids = np.rint(block[:, :, 0] * np.float32(c + 1)).astype(np.intp) - 1
+    ids[ids < 0] = c
+    held = np.zeros((len(observation), c + 1), np.float32)
+    held[np.arange(len(observation))[:, None], ids] = 1
+    return np.concatenate(
+        [observation[:, :start], held[:, :c], block[:, :, 1:].sum(axis=1)], axis=1
+    ), ids
 
 
 def expected_shapes(
@@ -66,36 +127,75 @@ def expected_shapes(
 ) -> dict[str, tuple[int, ...]]:
     """Name and shape of every array of the network."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for part, layers, outputs in (
-        ("policy", network["layers"], actions),
-        ("value", network["value_layers"], 1),
-    ):
-        sizes = [observation, *layers, outputs]
-        for i, (inputs, size) in enumerate(zip(sizes, sizes[1:], strict=False)):
-            shapes[f"{part}.{i}.weight"] = (size, inputs)
-            shapes[f"{part}.{i}.bias"] = (size,)
+
+    def layer(name: str, inputs: int, outputs: int) -> None:
+        shapes[f"{name}.weight"] = (outputs, inputs)
+        shapes[f"{name}.bias"] = (outputs,)
+
+    by_cards = network["kind"] == "cards"
+    inputs = hand_set_size(tables) if by_cards else observation
+    for part, layers in (("policy", network["layers"]), ("value", network["value_layers"])):
+        for i, (size, following) in enumerate(pairwise([inputs, *layers])):
+            layer(f"{part}.{i}", size, following)
+    last = network["layers"][-1]
+    if by_cards:
+        dim = network["card_dim"]
+        layer("policy.query", last, (tables.towers + 2) * dim)
+        layer("policy.key", card_features(tables).shape[1], dim)
+        layer("policy.other", last, actions - tables.hand_size * (tables.towers + 2))
+    else:
+        layer(f"policy.{len(network['layers'])}", last, actions)
+    layer(f"value.{len(network['value_layers'])}", network["value_layers"][-1], 1)
     return shapes
 
 
-def policy_logits(
-    network: Mapping[str, Any], weights: Weights, observation: Float32Array
-) -> Float32Array:
-    """Logits of every action, legal or not; float32 (n, F) -> (n, A)."""
-    return _mlp(network, weights, "policy", len(network["layers"]), observation)
+class NumpyNetwork:
+    """A network ready to be evaluated.
 
+    Args:
+        network: its description, checked.
+        weights: its arrays, checked.
+        tables: the edition's.
+    """
 
-def values(network: Mapping[str, Any], weights: Weights, observation: Float32Array) -> Float32Array:
-    """The value network's estimate (in the trainer's units), float32 (n, F) -> (n,)."""
-    return _mlp(network, weights, "value", len(network["value_layers"]), observation)[:, 0]
+    def __init__(self, network: Mapping[str, Any], weights: Weights, tables: Tables) -> None:
+        self._tables = tables
+        self._weights = weights
+        self._activate = ACTIVATIONS[network["activation"]]
+        self._depth = {"policy": len(network["layers"]), "value": len(network["value_layers"])}
+        self._keys: Float32Array | None = None
+        if network["kind"] == "cards":
+            self._keys = self._linear("policy.key", card_features(tables)).T.copy()
 
+    def logits(self, observation: Float32Array) -> Float32Array:
+        """A logit for every action, legal or not; float32 (n, F) -> (n, A)."""
+        if self._keys is None:
+            latent = self._hidden("policy", observation)
+            return self._linear(f"policy.{self._depth['policy']}", latent)
+        inputs, ids = hand_set(self._tables, observation)
+        latent = self._hidden("policy", inputs)
+        n, parts = len(latent), self._tables.towers + 2
+        queries = self._linear("policy.query", latent).reshape(n * parts, -1)
+        scores = (queries @ self._keys).reshape(n, parts, -1)  # every card, in hand or not
+        chosen = np.take_along_axis(scores, ids[:, None, :], axis=2)
+        other = self._linear("policy.other", latent)
+        hire = chosen[:, :-2].transpose(0, 2, 1).reshape(n, -1)  # slot-major
+        use = chosen[:, -2:].reshape(n, -1)  # lift slots, then pay slots
+        return np.concatenate([other[:, :-1], hire, use, other[:, -1:]], axis=1)
 
-def _mlp(
-    network: Mapping[str, Any], weights: Weights, part: str, hidden: int, x: Float32Array
-) -> Float32Array:
-    activate = ACTIVATIONS[network["activation"]]
-    for i in range(hidden + 1):
-        x = x @ weights[f"{part}.{i}.weight"].T
-        x += weights[f"{part}.{i}.bias"]
-        if i < hidden:
-            x = activate(x)
-    return x
+    def values(self, observation: Float32Array) -> Float32Array:
+        """The value network's estimate, in the trainer's units; float32 (n, F) -> (n,)."""
+        if self._keys is not None:
+            observation, _ = hand_set(self._tables, observation)
+        latent = self._hidden("value", observation)
+        return self._linear(f"value.{self._depth['value']}", latent)[:, 0]
+
+    def _hidden(self, part: str, x: Float32Array) -> Float32Array:
+        for i in range(self._depth[part]):
+            x = self._activate(self._linear(f"{part}.{i}", x))
+        return x
+
+    def _linear(self, name: str, x: Float32Array) -> Float32Array:
+        out: Float32Array = x @ self._weights[f"{name}.weight"].T
+        out += self._weights[f"{name}.bias"]
+        return out

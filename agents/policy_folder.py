@@ -71,7 +71,7 @@ def save_policy(
         training: the receipt, JSON values: configuration, seed, steps, versions, ...
 
     Raises:
-        IncunabulaError: weights that don't fit the network or aren't finite; or it can't be written.
+        IncunabulaError: weights that don't fit the network or aren't finite; a full disk.
     """
     folder = Path(folder)
     tables = build_tables(edition)

@@ -15,7 +15,7 @@ from incunabula.envs.errors import IncunabulaError
 # "ppo" is the trained policy that comes with the package.
 AGENTS = ("random", "greedy", "ppo")
 # Where a run folder holds its best policy.
-RUN_POLICY = "policy"
+RUN_POLICY = Path("policy", "best")
 
 
 def make_agent(spec: str | Path, edition: Edition, *, seed: int = 0) -> Agent:
@@ -43,7 +43,10 @@ def make_agent(spec: str | Path, edition: Edition, *, seed: int = 0) -> Agent:
     if spec == "ppo":
         shipped = importlib.resources.files("incunabula.agents") / "pretrained" / edition.game
         with importlib.resources.as_file(shipped) as folder:
-            return PolicyAgent(folder, edition, "ppo")
+            try:
+                return PolicyAgent(folder, edition, "ppo")
+            except IncunabulaError as error:
+                raise IncunabulaError(f"agent 'ppo': {error}") from None
     return PolicyAgent(_policy_folder(spec), edition, str(spec))
 
 
@@ -60,6 +63,8 @@ def _policy_folder(spec: str | Path) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise IncunabulaError(f"agent {str(spec)[:80]!r}: can't be read: {reason}") from None
     if found:
+        if (folder / "metrics.jsonl").exists() and not run:
+            raise IncunabulaError(f"{folder}: this training run has no policy yet; let it go on")
         return folder / RUN_POLICY if run else folder
     if isinstance(spec, str) and os.sep not in spec and "/" not in spec:
         message = no_such("agent", spec, AGENTS)

@@ -162,6 +162,42 @@ def conform(
         raise typer.Exit(1)
 
 
+@app.command()
+def train(
+    game: GameArgument,
+    config: Annotated[
+        str | None, typer.Option(help="Configuration: demo, default, long, or a file.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="A new folder for the run; by default runs/NAME.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Go on with the run in this folder, exactly.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Replaces the configuration's.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...; by default cpu.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Replaces total_steps.")] = None,
+    num_envs: Annotated[int | None, typer.Option(help="Replaces num_envs.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train a policy with masked PPO (needs the extra `train`)."""
+    from incunabula.training.ppo.command import report
+    from incunabula.training.ppo.command import train as run_training
+
+    summary = run_training(
+        game,
+        config,
+        out,
+        resume,
+        seed=seed,
+        device=device,
+        steps=steps,
+        num_envs=num_envs,
+        quiet=as_json,
+    )
+    typer.echo(report(summary, as_json=as_json))
+
+
 def main() -> None:
     """Run the command line and exit.
 

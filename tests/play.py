@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -147,15 +148,22 @@ class QuickGame(Game):
 def position(data: Json, form: Mapping[str, Any], seed: int) -> QuickGame:
     """The oracle at a JSON state whose hidden order comes from ``seed`` (as engine.restore's)."""
     game = QuickGame(data, seed=seed, prestige=form["prestige"])
-    for name in (
-        *("phase", "time", "librarian", "florins", "books", "supply", "turn", "banned"),
-        *("hires_left", "towers", "slots_filled", "hand", "discard", "display", "pending_hire"),
-    ):
-        assert hasattr(game, name)
-        setattr(game, name, json.loads(json.dumps(form[name])))
+    stand_at(game, form)
     game.deck = [card for card in random_order(seed, 0, len(game.cards)) if card in form["deck"]]
     game.shuffles_made = 1
     return game
+
+
+def stand_at(game: QuickGame, form: Mapping[str, Any]) -> None:
+    """Set the oracle to a JSON state of the same collection, the deck in ascending order."""
+    for name in (
+        *("phase", "time", "librarian", "florins", "books", "supply", "turn", "banned"),
+        *("hires_left", "towers", "slots_filled", "hand", "deck", "discard", "display"),
+        "pending_hire",
+    ):
+        assert hasattr(game, name)
+        setattr(game, name, deepcopy(form[name]))
+    game._known = None
 
 
 def legal_json(engine: BibliogamoEngine, row: int) -> list[Json]:

@@ -352,7 +352,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("seed", [0, 5, 2**64 - 1])
+@pytest.mark.parametrize("seed", [0, 2**64 - 1])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_engine_plays_a_position_as_the_rules_ask(case: Case, seed: int) -> None:
     form = stand(case.data, **case.at)

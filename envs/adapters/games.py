@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.bibliogamo.state import Phase, Rows, State
-from incunabula.envs.bibliogamo.tape import read_tape
+from incunabula.envs.bibliogamo.state import OVER, Rows, State
+from incunabula.envs.bibliogamo.tape import Tape, read_tape
 from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
@@ -21,7 +21,7 @@ EditionLike = str | Path | Edition | Mapping[str, Any]
 ILLEGAL_ACTIONS = ("penalize", "raise")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """Whole state of the games of an environment, hidden order included (``clone_state``)."""
 
@@ -63,16 +63,16 @@ class Games:
             )
         self.engine = BibliogamoEngine(edition, num_envs)
         self.penalize = illegal_action == "penalize"
-        self.illegal_reward = float(illegal_reward)
+        self.illegal_reward = _checked_reward(illegal_reward)
         self.prestige = self._checked_prestige(prestige)
         self.tape = None if tape is None else read_tape(self.engine.tables, tape)
-        if self.tape is not None and self.tape.prestige is None and self.prestige is None:
-            raise IncunabulaError("tape.prestige: missing; give it there or as prestige=")
+        self._check_collection(self.prestige, self.tape)
         self.num_envs = self.engine.num_envs
         self.rows = np.arange(self.num_envs)
         self.base = np.zeros(self.num_envs, np.uint64)
         self.episode = np.zeros(self.num_envs, np.uint64)
         self.seeded = np.zeros(self.num_envs, np.bool_)
+        self.ready = False  # whether every game has been dealt
 
     # Resets -------------------------------------------------------------------------------------
 
@@ -81,7 +81,9 @@ class Games:
         n = self.num_envs
         if seed is None:
             return [None] * n
-        if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+        if isinstance(seed, np.ndarray):
+            seed = seed.tolist()
+        if isinstance(seed, Sequence) and not isinstance(seed, str):
             if len(seed) != n:
                 raise IncunabulaError(f"seed: expected {n} seeds, one a game, got {len(seed)}")
             return [None if s is None else as_seed(s) for s in seed]
@@ -105,6 +107,7 @@ class Games:
             prestige = self._checked_prestige(options["prestige"])
         if options.get("tape") is not None:
             tape = read_tape(self.engine.tables, options["tape"])
+        self._check_collection(prestige, tape)
         for row, seed in zip(rows, seeds, strict=True):
             if seed is not None or not self.seeded[row]:
                 self.base[row] = random_seed() if seed is None else seed
@@ -113,6 +116,7 @@ class Games:
             else:
                 self.episode[row] += np.uint64(1)
         self._deal(rows, prestige, tape)
+        self.ready = bool(self.seeded.all())
 
     def next_episode(self, rows: Rows) -> None:
         """Deal the next game in rows that were dealt before."""
@@ -139,6 +143,11 @@ class Games:
         else:
             for row in rows:
                 self.engine.deal_tape(int(row), tape, prestige)
+
+    def _check_collection(self, prestige: int | None, tape: Tape | None) -> None:
+        """Before anything is changed: a refused reset must not use up an episode."""
+        if tape is not None and tape.prestige is None and prestige is None:
+            raise IncunabulaError("tape.prestige: missing; give it there or as prestige=")
 
     def _checked_prestige(self, prestige: Any) -> int | None:
         if prestige is None:
@@ -193,7 +202,7 @@ class Games:
             row, action = int(rows[i]), int(actions[i])
             why = engine.why_illegal(row, action)
             assert why is not None
-            if engine.state.phase[row] == Phase.OVER:
+            if engine.state.phase[row] == OVER:
                 raise IllegalActionError(row, action, *why)
             illegal[row] = why[0]
         rewards = np.full(len(rows), self.illegal_reward)
@@ -209,9 +218,9 @@ class Games:
         A finished game offers nothing in the rules; here it offers action 0 alone, so that samplers
         have something to choose. What they choose is not used.
         """
-        rows = self.rows if rows is None else rows
-        masks = self.engine.mask[rows].view(np.int8)
-        masks[self.engine.state.phase[rows] == Phase.OVER, 0] = 1
+        mask, phase = self.engine.mask, self.engine.state.phase
+        masks = (mask.copy() if rows is None else mask[rows]).view(np.int8)
+        masks[:, 0] |= (phase if rows is None else phase[rows]) == OVER
         return masks
 
     # Copies -------------------------------------------------------------------------------------
@@ -243,3 +252,11 @@ class Games:
         self.base = snapshot.base.copy()
         self.episode = snapshot.episode.copy()
         self.seeded = snapshot.seeded.copy()
+        self.ready = bool(self.seeded.all())
+
+
+def _checked_reward(reward: object) -> float:
+    number = isinstance(reward, (int, float, np.integer, np.floating))
+    if isinstance(reward, bool) or not number or not np.isfinite(reward):  # type: ignore[call-overload]
+        raise IncunabulaError(f"illegal_reward: expected a finite number, got {reward!r}")
+    return float(reward)  # type: ignore[arg-type]

@@ -160,10 +160,11 @@ class BibliogamoEnv(gymnasium.Env[Observation, np.int64]):
         For planners: the public state, observation and mask stay; what follows tells nothing
         about the real game.
         """
+        self._check_dealt()
         self.engine.determinise(self.games.rows, np.array([as_seed(seed)], np.uint64))
 
     def _check_dealt(self) -> None:
-        if not self.games.seeded[0]:
+        if not self.games.ready:
             raise IncunabulaError("no game has been dealt: call reset() first")
 
     def _observation(self) -> Observation:
@@ -255,7 +256,7 @@ class BibliogamoVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
     ]:
         """Take one action in each game; see the class for what happens at an end."""
         games, n = self.games, self.num_envs
-        if not games.seeded.all():
+        if not games.ready:
             raise IncunabulaError("no game has been dealt: call reset() first")
         chosen = np.asarray(actions)
         if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
@@ -264,32 +265,43 @@ class BibliogamoVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
                 f"got shape {chosen.shape} of {chosen.dtype}"
             )
         truncated = np.zeros(n, np.bool_)
-        late = np.flatnonzero(self._ended)
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP and late.size:
+        any_late = np.count_nonzero(self._ended)
+        if any_late and self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            late = np.flatnonzero(self._ended)
             rewards, terminated = np.zeros(n), np.zeros(n, np.bool_)
             live = np.flatnonzero(~self._ended)
+            self._check_range(chosen, live)
             rewards[live], terminated[live], illegal = games.step_and_deal(live, chosen[live], late)
-        elif late.size:
+        elif any_late:
             raise IncunabulaError(
-                f"row {int(late[0])}: its game is over; reset it with "
+                f"row {int(self._ended.argmax())}: its game is over; reset it with "
                 'options={"reset_mask": …} before the next step'
             )
         else:
             rewards, terminated, illegal = games.step(games.rows, chosen)
         final: Info = {}
-        done = np.flatnonzero(terminated)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            if done.size:
-                final = self._final(done)
-                games.next_episode(done)
-        else:
+        if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._ended = terminated.copy()
+        elif np.count_nonzero(terminated):
+            done = np.flatnonzero(terminated)
+            final = self._final(done)
+            games.next_episode(done)
         infos = self._infos(None)
         if illegal:
             clauses = np.full(n, None, object)
             clauses[list(illegal)] = list(illegal.values())
             infos |= {"illegal": clauses, "_illegal": clauses != None}  # noqa: E711
         return self.engine.observe(), rewards, terminated, truncated, final | infos
+
+    def _check_range(self, actions: npt.NDArray[np.integer], live: npt.NDArray[np.intp]) -> None:
+        """As the engine's own check, which sees only the live rows and would count in them."""
+        n = self.engine.actions.n
+        outside = (actions[live] < 0) | (actions[live] >= n)
+        if np.count_nonzero(outside):
+            i = int(live[outside.argmax()])
+            raise IncunabulaError(
+                f"actions[{i}]: {int(actions[i])} is not an action; expected 0..{n - 1}"
+            )
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Legal actions, int8 (N, A)."""

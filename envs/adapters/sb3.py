@@ -10,11 +10,14 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Discrete
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from incunabula.envs.adapters.games import EditionLike, Games
 from incunabula.envs.adapters.gymnasium import observation_space
 from incunabula.envs.bibliogamo.drawing import draw_text
+from incunabula.envs.chance import random_seed
+from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
 
 class BibliogamoSB3VecEnv(VecEnv):
@@ -61,11 +64,20 @@ class BibliogamoSB3VecEnv(VecEnv):
         self._lengths = np.zeros(self.num_envs, np.int64)
         self._start = time.monotonic()
 
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed row i with seed + i, modulo 2^64, at the next reset; None = from the system."""
+        seeds = self.games.seeds(random_seed() if seed is None else seed)
+        self._seeds = list(seeds)
+        return seeds
+
     def reset(self) -> npt.NDArray[np.float32]:
         """Deal the next game in every row; observations float32 (N, F)."""
-        options = self._options if any(self._options) else [{}] * self.num_envs
-        for row in self.games.rows:
-            self.games.reset(self.games.rows[row : row + 1], [self._seeds[row]], options[row])
+        rows = self.games.rows
+        if any(self._options):
+            for i in rows:
+                self.games.reset(rows[i : i + 1], [self._seeds[i]], self._options[i])
+        else:
+            self.games.reset(rows, self._seeds)
         self._reset_seeds()
         self._reset_options()
         self._returns[:] = 0
@@ -84,7 +96,16 @@ class BibliogamoSB3VecEnv(VecEnv):
         list[dict[str, Any]],
     ]:
         games = self.games
-        rewards, done, illegal = games.step(games.rows, np.asarray(self._actions))
+        if not games.ready:
+            raise IncunabulaError("no game has been dealt: call reset() first")
+        try:
+            rewards, done, illegal = games.step(games.rows, np.asarray(self._actions))
+        except IllegalActionError as error:
+            error.add_note(
+                "Choose among action_masks(): train with sb3-contrib's MaskablePPO and evaluate "
+                "with its MaskableEvalCallback or evaluate_policy, not with plain ones."
+            )
+            raise
         self._returns += rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -147,7 +168,8 @@ class BibliogamoSB3VecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        return [False for _ in self._indices(indices)]
+        # Monitor stands for infos[i]["episode"], which come from the engine itself.
+        return [wrapper_class is Monitor for _ in self._indices(indices)]
 
     def get_images(self) -> Sequence[None]:
         return [None] * self.num_envs

@@ -14,7 +14,7 @@ from incunabula.envs.bibliogamo.actions import Actions
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.json_form import lay_deck, restore, snapshot
 from incunabula.envs.bibliogamo.observation import Layout
-from incunabula.envs.bibliogamo.state import Phase, PublicState, Rows, State, empty_state
+from incunabula.envs.bibliogamo.state import OVER, PublicState, Rows, State, empty_state
 from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.envs.bibliogamo.tape import Tape, read_tape
 from incunabula.envs.bibliogamo.why import why_illegal
@@ -60,6 +60,7 @@ class BibliogamoEngine:
         self._blank = empty_state(self.tables, 1)
         self.mask = np.zeros((self.num_envs, self.actions.n), np.bool_)
         self._all = np.arange(self.num_envs)
+        self._nobody = self._all[:0]
 
     # Playing ------------------------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ class BibliogamoEngine:
         chosen = self._checked(actions, rows)
         s = self.state
         before = s.score[rows]
-        dealt = np.zeros(0, np.intp)
+        dealt = self._nobody
         if fresh is not None:
             dealt, seeds, prestige = fresh
             s.seed[dealt] = seeds
@@ -160,7 +161,7 @@ class BibliogamoEngine:
             self._go_on(starting, block)
         if dealt.size:
             self._go_on(dealt, dealt)
-        return s.score[rows] - before, s.phase[rows] == Phase.OVER
+        return s.score[rows] - before, s.phase[rows] == OVER
 
     def _checked(self, actions: npt.NDArray[np.integer], rows: Rows) -> npt.NDArray[np.intp]:
         chosen = np.asarray(actions)

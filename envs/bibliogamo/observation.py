@@ -4,8 +4,8 @@ Everything public is in the vector exactly (``decode`` gives it back), nothing h
 are scaled to about [0, 1]; a card id is given as (id + 1) / (C + 1), 0 meaning no card.
 
 The vector follows the state's arrays (``marks`` one-hot, ``counts`` scaled, and so on), so that
-observing is a few operations on whole arrays. Derived features were left out but for the VP of
-each tower's next slot: on this game they bring learning nothing that can be measured.
+observing is a few operations on whole arrays. Of features that follow from others only the VP of
+each tower's next slot and the price on offer are given.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.errors import IncunabulaError
 
 Float32Array = npt.NDArray[np.float32]
+_HAND = np.int8(Place.HAND)
 PHASES = [phase.name.lower() for phase in Phase]
 
 
@@ -145,7 +146,7 @@ class Layout:
         out[:, at["filled"]] = filled.reshape(n, -1)
         out[:, at["slots_filled"]] = s.slots_filled[rows]
         np.multiply(s.next_slot[rows], self._next_slot_scale, out=out[:, at["next_slot"]])
-        seen = np.maximum(s.places[rows], np.int8(Place.HAND))  # deck 3, display 2, elsewhere 1
+        seen = np.maximum(s.places[rows], _HAND)  # deck 3, display 2, elsewhere 1
         seen -= np.int8(1)
         np.multiply(seen[:, :-1], np.float32(0.5), out=out[:, at["cards"]])
         out[:, at["hand"]] = self._card.take(s.hand[rows], axis=0).reshape(n, -1)

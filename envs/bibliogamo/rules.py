@@ -24,6 +24,12 @@ from incunabula.envs.chance import PRESTIGE_STREAM, first_of, shuffle_orders
 
 Choices = npt.NDArray[np.intp]
 
+# Enumerations as plain integers: looking a member up costs as much as a small array operation.
+TRAVEL, KEEP, SELL, ACCEPT, WAIT, HIRE, LIFT, PAY, END = (int(kind) for kind in Kind)
+PHASE_TRAVEL, PHASE_SELL, PHASE_PRICE, PHASE_HIRE, PHASE_PAY, PHASE_OVER = (int(p) for p in Phase)
+IN_DISCARD, IN_HAND, IN_DISPLAY, IN_DECK = (int(place) for place in Place)
+KINDS, PHASES = len(Kind), len(Phase)
+
 # Set-up -----------------------------------------------------------------------------------------
 
 
@@ -66,7 +72,7 @@ def next_slots(t: Tables, prestige: Int16Array, filled: BoolArray) -> Int16Array
 
 def shuffle(t: Tables, s: State, rows: Rows) -> None:
     """Lay the discard pile as the new draw deck, where there is a discard pile ("Empty deck")."""
-    pile = s.place[rows] == Place.DISCARD
+    pile = s.place[rows] == IN_DISCARD
     some = pile.any(axis=1)
     if np.count_nonzero(some) < len(rows):  # R10: nothing to shuffle, no shuffle number is used
         rows, pile = rows[some], pile[some]
@@ -78,7 +84,7 @@ def shuffle(t: Tables, s: State, rows: Rows) -> None:
     s.shuffles[rows] += 1
     lay(t, s, rows, pile, orders)
     place = s.place[rows]
-    place[pile] = Place.DECK
+    place[pile] = IN_DECK
     s.place[rows] = place
 
 
@@ -93,7 +99,7 @@ def lay(t: Tables, s: State, rows: Rows, cards: BoolArray, orders: Int16Array) -
     s.deck_left[rows] = count
 
 
-def flip(t: Tables, s: State, rows: Rows, to: Place) -> Int16Array:
+def flip(t: Tables, s: State, rows: Rows, to: int) -> Int16Array:
     """Flip the top card onto the discard pile or the display; its id, or C if there is none."""
     left = s.deck_left[rows]
     if np.count_nonzero(left) < len(rows):
@@ -123,7 +129,7 @@ def _draw(t: Tables, s: State, rows: Rows) -> BoolArray:
     top = (s.deck_row[rows] + left)[:, None]
     cards = s.deck_flat[top + np.arange(t.hand_size)]
     cards[hand < t.cards] = t.cards
-    s.place_flat[s.place_row[rows][:, None] + cards] = Place.HAND
+    s.place_flat[s.place_row[rows][:, None] + cards] = IN_HAND
     hand = np.minimum(hand, cards)
     hand.sort(axis=1)
     s.hand[rows] = hand
@@ -138,7 +144,7 @@ def _draw(t: Tables, s: State, rows: Rows) -> BoolArray:
 def start_turn(t: Tables, s: State, rows: Rows) -> None:
     """Draw up to a full hand, then steps 1 to 3, up to the turn's first decision."""
     refill(t, s, rows)
-    cards = flip(t, s, rows, Place.DISCARD)  # step 2; R10: "no card" moves nobody and bans nothing
+    cards = flip(t, s, rows, IN_DISCARD)  # step 2; R10: "no card" moves nobody and bans nothing
     counts = s.counts[rows]
     counts[:, :2] += 1  # step 1: time, and the turn's number
     counts[:, 2] = t.hires_per_turn
@@ -150,7 +156,7 @@ def start_turn(t: Tables, s: State, rows: Rows) -> None:
     marks[:, 1] = librarian
     marks[:, 2] = t.icon[cards]  # step 3: banned
     marks[:, 0] = _after_travel(t, s, rows, librarian)
-    marks[:, 0][counts[:, 3] > 0] = Phase.TRAVEL  # step 4a is skipped without florins
+    marks[:, 0][counts[:, 3] > 0] = PHASE_TRAVEL  # step 4a is skipped without florins
     s.marks[rows] = marks
 
 
@@ -160,7 +166,7 @@ def _after_travel(t: Tables, s: State, rows: Rows, librarian: Int16Array) -> Int
     complete = s.lacks_flat[s.tower_row[rows] + t.board[librarian]] == 0
     if t.cards < t.hand_size + 2:  # else deck and discard pile always hold two cards
         complete &= t.cards - _hand_count(t, s, rows) >= 2
-    return np.where(complete, np.int16(Phase.SELL), np.int16(Phase.HIRE))
+    return np.where(complete, np.int16(PHASE_SELL), np.int16(PHASE_HIRE))
 
 
 def _hand_count(t: Tables, s: State, rows: Rows) -> Int32Array:
@@ -173,37 +179,37 @@ def apply(t: Tables, a: Actions, s: State, rows: Rows, actions: Choices) -> Rows
 
     Returns the rows whose turn has ended and whose game goes on: ``start_turn`` is due in them.
     """
-    rows, actions, bound = _grouped(a.kind[actions], len(Kind), rows, actions)
+    rows, actions, bound = _grouped(a.kind[actions], KINDS, rows, actions)
 
-    def group(first: Kind, last: Kind | None = None) -> tuple[Rows, Choices]:
+    def group(first: int, last: int | None = None) -> tuple[Rows, Choices]:
         at = slice(bound[first], bound[(first if last is None else last) + 1])
         return rows[at], actions[at]
 
-    if bound[Kind.TRAVEL + 1]:
-        _travel(t, a, s, *group(Kind.TRAVEL))
-    if bound[Kind.KEEP] < bound[Kind.HIRE]:
-        s.phase[group(Kind.KEEP)[0]] = Phase.HIRE
-        if bound[Kind.SELL] < bound[Kind.SELL + 1]:
-            _sell(t, s, group(Kind.SELL)[0])
-        if bound[Kind.ACCEPT] < bound[Kind.ACCEPT + 1]:
-            _accept(t, s, group(Kind.ACCEPT)[0])
-        if bound[Kind.WAIT] < bound[Kind.WAIT + 1]:
-            _wait(t, s, group(Kind.WAIT)[0])
-    ending = group(Kind.END)[0]
-    if bound[Kind.HIRE] < bound[Kind.END]:
-        cards = _discard(t, a, s, *group(Kind.HIRE, Kind.PAY))
-        if bound[Kind.HIRE] < bound[Kind.LIFT]:
-            hiring, chosen = group(Kind.HIRE)
+    if bound[TRAVEL + 1]:
+        _travel(t, a, s, *group(TRAVEL))
+    if bound[KEEP] < bound[HIRE]:
+        s.phase[group(KEEP)[0]] = PHASE_HIRE
+        if bound[SELL] < bound[SELL + 1]:
+            _sell(t, s, group(SELL)[0])
+        if bound[ACCEPT] < bound[ACCEPT + 1]:
+            _accept(t, s, group(ACCEPT)[0])
+        if bound[WAIT] < bound[WAIT + 1]:
+            _wait(t, s, group(WAIT)[0])
+    ending = group(END)[0]
+    if bound[HIRE] < bound[END]:
+        cards = _discard(t, a, s, *group(HIRE, PAY))
+        if bound[HIRE] < bound[LIFT]:
+            hiring, chosen = group(HIRE)
             _hire(t, s, hiring, cards[: len(hiring)], a.tower[chosen])
-        if bound[Kind.LIFT] < bound[Kind.PAY]:
-            s.banned[group(Kind.LIFT)[0]] = -1  # R11: frees the rest of the turn
-        if bound[Kind.PAY] < bound[Kind.END]:
-            paid = _pay(s, group(Kind.PAY)[0])
-            ending = np.concatenate([ending, paid])
+        if bound[LIFT] < bound[PAY]:
+            s.banned[group(LIFT)[0]] = -1  # R11: frees the rest of the turn
+        if bound[PAY] < bound[END]:
+            paid = _pay(s, group(PAY)[0])
+            ending = np.concatenate([ending, paid]) if ending.size else paid
     if ending.size:
         over = s.time[ending] >= t.days
         if np.count_nonzero(over):  # R9: the game ends before the refill
-            s.phase[ending[over]] = Phase.OVER
+            s.phase[ending[over]] = PHASE_OVER
             ending = ending[~over]
     return ending
 
@@ -236,11 +242,11 @@ def _travel(t: Tables, a: Actions, s: State, rows: Rows, actions: Choices) -> No
 
 def _sell(t: Tables, s: State, rows: Rows) -> None:
     """Step 4b: flip two cards to the price display; no way back (R16)."""
-    first = flip(t, s, rows, Place.DISPLAY)
+    first = flip(t, s, rows, IN_DISPLAY)
     s.display[rows, 0] = s.display_first[rows] = first
     s.display_coin[rows] = t.coin[first]
     s.display_len[rows] = 1
-    s.phase[rows] = Phase.PRICE
+    s.phase[rows] = PHASE_PRICE
     _flip_price(t, s, rows)
 
 
@@ -252,7 +258,7 @@ def _wait(t: Tables, s: State, rows: Rows) -> None:
 
 def _flip_price(t: Tables, s: State, rows: Rows) -> None:
     """Flip the card the price is read from, in the first card's coin (R5)."""
-    cards = flip(t, s, rows, Place.DISPLAY)
+    cards = flip(t, s, rows, IN_DISPLAY)
     length = s.display_len[rows]
     s.display[rows, length] = s.display_last[rows] = cards
     s.display_len[rows] = length + 1
@@ -280,14 +286,14 @@ def _accept(t: Tables, s: State, rows: Rows) -> None:
     s.slots_filled[rows] = slots
     s.next_slot[rows] = next_slots(t, prestige, slots)
     place = s.place[rows]
-    place[place == Place.DISPLAY] = Place.DISCARD
+    place[place == IN_DISPLAY] = IN_DISCARD
     s.place[rows] = place
     s.display[rows] = t.cards
     s.display_len[rows] = 0
     s.display_first[rows] = s.display_last[rows] = -1
     s.display_coin[rows] = -1
     s.offer[rows] = 0
-    s.phase[rows] = Phase.HIRE  # R6: one sale a turn
+    s.phase[rows] = PHASE_HIRE  # R6: one sale a turn
     s.score[rows] = score(t, s, rows)
 
 
@@ -300,7 +306,7 @@ def _discard(t: Tables, a: Actions, s: State, rows: Rows, actions: Choices) -> I
     flat[at] = t.cards
     hand.sort(axis=1)
     s.hand[rows] = hand
-    s.place_flat[s.place_row[rows] + cards] = Place.DISCARD
+    s.place_flat[s.place_row[rows] + cards] = IN_DISCARD
     return cards
 
 
@@ -320,14 +326,14 @@ def _hire(t: Tables, s: State, rows: Rows, cards: Int16Array, tower: Int16Array)
     s.pending_card[rows] = cards
     s.pending_tower[rows] = tower
     s.hires_left[rows] -= 1
-    s.phase[rows] = Phase.PAY
+    s.phase[rows] = PHASE_PAY
 
 
 def _pay(s: State, rows: Rows) -> Rows:
     """Step 4c: the hire is paid for; returns the rows whose turn ends (no hires left)."""
     s.pending_card[rows] = -1
     s.pending_tower[rows] = -1
-    s.phase[rows] = Phase.HIRE
+    s.phase[rows] = PHASE_HIRE
     ending: Rows = rows[s.hires_left[rows] == 0]
     return ending
 
@@ -337,7 +343,7 @@ def _pay(s: State, rows: Rows) -> Rows:
 
 def legal(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
     """Write the legal actions of these rows into ``out``, bool (N, A); none once it is over."""
-    rows, _, bound = _grouped(s.phase[rows], len(Phase), rows, rows)
+    rows, _, bound = _grouped(s.phase[rows], PHASES, rows, rows)
     masks = np.zeros((len(rows), a.n), np.bool_)
     for phase, legal_in_phase in _LEGAL.items():
         first, last = bound[phase], bound[phase + 1]
@@ -391,9 +397,9 @@ def _legal_pay(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> N
 
 
 _LEGAL = {
-    Phase.TRAVEL: _legal_travel,
-    Phase.SELL: _legal_sell,
-    Phase.PRICE: _legal_price,
-    Phase.HIRE: _legal_hire,
-    Phase.PAY: _legal_pay,
+    PHASE_TRAVEL: _legal_travel,
+    PHASE_SELL: _legal_sell,
+    PHASE_PRICE: _legal_price,
+    PHASE_HIRE: _legal_hire,
+    PHASE_PAY: _legal_pay,
 }

@@ -48,6 +48,8 @@ class Place(IntEnum):
     DECK = 3
 
 
+OVER = int(Phase.OVER)  # a plain integer: looking a member up is slow
+
 # Columns of ``marks`` and ``counts``.
 MARKS = ("phase", "librarian", "banned", "pending_tower", "prestige", "display_coin")
 COUNTS = (

@@ -128,7 +128,8 @@ def build_tables(edition: Edition) -> Tables:
 
     dtype = next(d for d in (np.uint8, np.uint16, np.uint32, np.uint64) if k <= d(0).nbytes * 8)
     bits = np.left_shift(np.ones(k, dtype), np.arange(k, dtype=dtype))
-    usable = np.where(bans, 0, ((artisans > 0) * bits).sum(axis=1)).astype(dtype)
+    hired = ((artisans > 0) * bits).sum(axis=1).astype(dtype)
+    usable = np.where(bans, dtype(0), hired)
 
     gap = np.abs(np.arange(s)[:, None] - np.arange(s))
     return Tables(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from incunabula.agents.agent import nth_legal
+from incunabula.envs.adapters.games import Snapshot
 from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
@@ -97,7 +98,7 @@ def _measure(
         # The mode is given, since SyncVectorEnv's default has changed between releases.
         make = [lambda: BibliogamoEnv(edition)] * n
         mode = AutoresetMode.NEXT_STEP
-        sync = _Play(SyncVectorEnv(make, autoreset_mode=mode), seed)
+        sync = _Play(SyncVectorEnv(make, autoreset_mode=mode), seed, like=native)
     runs: list[Timing] = []
     sync_runs: list[Timing] = []
     parts: list[dict[str, float]] = []
@@ -142,27 +143,49 @@ class _Draws:
 
 
 class _Play:
-    """A vector environment (NEXT_STEP) in mid-play, its games out of step with each other."""
+    """A vector environment (NEXT_STEP) in mid-play, its games out of step with each other.
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], seed: int) -> None:
+    Args:
+        env: a native environment, or SyncVectorEnv of single ones.
+        like: another one whose positions it starts from; by default each game is dealt anew at a
+            random one of the first STAGGER steps.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any], seed: int, like: _Play | None = None) -> None:
         self.env = env
         self._draw = _Draws(seed)
         _, infos = env.reset(seed=seed)
         self._mask = infos["action_mask"]
         self._ended = np.zeros(env.num_envs, np.bool_)
-        if isinstance(env, BibliogamoVectorEnv):
-            for k in range(STAGGER):
-                self._step(self._draw(self._mask))
-                again = _late(env.num_envs) == k
-                if again.any():
-                    _, infos = env.reset(options={"reset_mask": again})
-                    self._mask[again] = infos["action_mask"][again]
-                    self._ended[again] = False
-        else:
-            # SyncVectorEnv resets single games only where it doesn't do so by itself: games of
-            # different lengths fall out of step, and its cost doesn't depend on it.
-            for _ in range(STAGGER):
-                self._step(self._draw(self._mask))
+        if like is not None:
+            self._copy_positions(like)
+            return
+        for k in range(STAGGER):
+            self._step(self._draw(self._mask))
+            again = _late(env.num_envs) == k
+            if again.any():
+                _, infos = env.reset(options={"reset_mask": again})
+                self._mask[again] = infos["action_mask"][again]
+                self._ended[again] = False
+
+    def _copy_positions(self, like: _Play) -> None:
+        """Put the single environments into the positions of a native one; ended games aside."""
+        native: Any = like.env
+        synchronous: Any = self.env
+        whole = native.clone_state()
+        for i in np.flatnonzero(~like._ended):
+            row = slice(i, i + 1)
+            single = synchronous.envs[i].unwrapped
+            single.restore_state(
+                Snapshot(
+                    whole.state.take(np.array([i])),
+                    whole.base[row],
+                    whole.episode[row],
+                    whole.seeded[row],
+                    whole.edition_sha256,
+                )
+            )
+            self._mask[i] = single.action_masks()
 
     def _step(self, actions: npt.NDArray[np.intp]) -> int:
         """Take a step; how many games it moved on (the others were dealt anew)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from incunabula.envs.errors import IncunabulaError
 
@@ -81,5 +81,5 @@ def _point(entry: Any, where: str) -> Point | None:
     return Point(int(steps), float(mean), float(ci95[0]), float(ci95[1]))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return type(value) in (int, float) and math.isfinite(value)

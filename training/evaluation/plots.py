@@ -28,7 +28,7 @@ PARTS = (
     ("prestige", "prestige slots", "#4b8b6b"),
     ("bonus", "prestige bonus", "#a3cbb4"),
 )
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -68,7 +68,8 @@ def scores_png(result: Json) -> bytes:
         rows = len(agents)
         height = 1.05 * rows + 0.42 * rows + 2.3
         figure = Figure(figsize=(9, height), dpi=144, layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=[1.05 * rows + 1.0, 0.42 * rows + 1.3])
+        halves: Any = figure.subfigures(2, 1, height_ratios=[1.05 * rows + 1.0, 0.42 * rows + 1.3])
+        upper, lower = halves
         upper.suptitle("Scores of single games", x=0.01, ha="left", fontsize=11, fontweight="bold")
         axes = upper.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
         edges = _edges(agents)
@@ -120,7 +121,7 @@ def _composition(ax: Axes, agents: Sequence[Json], names: dict[str, str]) -> Non
         width = np.array([agent["split"][key] for agent in agents])
         ax.barh(places, width, left=start, height=0.55, color=colour, label=label)
         total = max(1e-9, float(max(agent["mean"] for agent in agents)))
-        for place, x, w in zip(places, start, width, strict=True):
+        for place, (x, w) in enumerate(zip(start, width, strict=True)):
             if w > 0.06 * total:  # wide enough for a figure
                 dark = colour in ("#1f5a8c", "#4b8b6b")
                 ink = "white" if dark else INK

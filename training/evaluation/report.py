@@ -206,7 +206,7 @@ def _row(cells: Sequence[str], tag: str = "td", classes: Sequence[str] = ()) -> 
     named = [*classes, *[""] * len(cells)]
     return "<tr>{}</tr>".format(
         "".join(
-            f"<{tag}{f' class={c}' if c else ''}>{html.escape(cell)}</{tag}>"
+            f"<{tag}{f' class="{c}"' if c else ''}>{html.escape(cell)}</{tag}>"
             for cell, c in zip(cells, named, strict=False)
         )
     )

@@ -28,14 +28,14 @@ STEPS = 64
 def clone_teacher(
     learner: Learner,
     teacher: Agent,
-    on_progress: Callable[[int, dict[str, float]], None] | None = None,
+    on_progress: Callable[[int, dict[str, float]], bool] | None = None,
 ) -> dict[str, float]:
     """Train the learner's networks to imitate `teacher`; returns figures of the last update.
 
     Args:
         on_progress: called after each update with the decisions since the last call, and figures:
             `agreement` (share of the teacher's choices that the policy finds likeliest),
-            `cross_entropy`, `value_loss`.
+            `cross_entropy`, `value_loss`. It returns whether to go on.
     """
     config, model = learner.config, learner.model
     clone = config.clone
@@ -55,8 +55,8 @@ def clone_teacher(
     for i in range(chunks):
         starts = _play(model, environment, teacher, rollout, starts, 1 - i / max(1, chunks - 1))
         figures = _learn(model, optimizer, rollout, config, i / chunks, 1 / chunks)
-        if on_progress is not None:
-            on_progress(chunk, figures)
+        if on_progress is not None and not on_progress(chunk, figures):
+            break
     return figures
 
 

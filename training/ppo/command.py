@@ -1,4 +1,4 @@
-"""`incunabula train` and `python -m incunabula.training.ppo`: run a configuration, say what came."""
+"""`incunabula train` and `python -m incunabula.training.ppo`: run a configuration and report."""
 
 import json
 from pathlib import Path

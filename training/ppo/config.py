@@ -154,9 +154,9 @@ class TrainConfig(_Part):
     clone: Clone | None = None
     eval: Evaluation = Evaluation()
     checkpoint_every: Annotated[int, whole(1, MAX_STEPS)] = 1_000_000
-    precision: Annotated[
-        Literal["auto", "float32", "bf16"], one_of("auto", "float32", "bf16")
-    ] = "auto"
+    precision: Annotated[Literal["auto", "float32", "bf16"], one_of("auto", "float32", "bf16")] = (
+        "auto"
+    )
     torch_threads: Annotated[int, whole(1, 1024)] = 1
 
     @model_validator(mode="after")

@@ -12,7 +12,9 @@ import numpy as np
 
 from incunabula.agents.learned import PolicyAgent
 from incunabula.agents.policy_folder import Policy, Weights
+from incunabula.envs.bibliogamo.actions import Actions
 from incunabula.envs.bibliogamo.edition import Edition
+from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
 from incunabula.training.evaluation.statistics import mean_interval
@@ -28,12 +30,11 @@ def evaluate_weights(
     on_finished: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Mean score (`eval_mean`), its 95% interval, and decisions a game, on the first dev games."""
-    actions = next(reversed([w for n, w in sorted(weights.items()) if n.startswith("policy.")]))
     description = {
         "edition": edition.name,
         "edition_sha256": edition.sha256,
         "network": network,
-        "actions": actions.shape[0],
+        "actions": Actions(build_tables(edition)).n,
     }
     agent = PolicyAgent(Policy(Path("policy"), description, weights, ""), edition)
     played = play_games(agent, edition, seed_list(SEEDS, games), on_finished=on_finished)

@@ -30,9 +30,7 @@ SEED_NAMES = ("environment", "torch", "clone")
 
 def run_seeds(seed: int) -> dict[str, int]:
     """Where every random number of a run comes from: the seeds of its parts."""
-    seeds = {
-        name: int(key(seed, TRAINING_STREAM + i, 0)) for i, name in enumerate(SEED_NAMES)
-    }
+    seeds = {name: int(key(seed, TRAINING_STREAM + i, 0)) for i, name in enumerate(SEED_NAMES)}
     seeds["torch"] >>= 32  # sb3 seeds NumPy's generator too, which takes 32 bits
     return {"seed": seed} | seeds
 
@@ -77,7 +75,13 @@ class Learner:
         self.model: OnPolicyAlgorithm
         if config.algorithm == "maskable_ppo":
             self.model = LeanMaskablePPO(
-                LeanPolicy, policy_kwargs={"network": config.network, "bf16": bf16}, **common
+                LeanPolicy,
+                policy_kwargs={
+                    "network": config.network,
+                    "tables": self.environment.engine.tables,
+                    "bf16": bf16,
+                },
+                **common,
             )
         else:
             network = config.network
@@ -128,6 +132,7 @@ class Learner:
             "layers": list(network.layers),
             "value_layers": list(network.value_layers or network.layers),
             "activation": network.activation,
+            "card_dim": network.card_dim,
         }
 
     def weights(self) -> Weights:
@@ -234,5 +239,6 @@ def _public_name(name: str, config: TrainConfig) -> str | None:
         return f"{path[1].removesuffix('_net')}.{int(path[2]) // 2}.{path[3]}"
     if path[0] in ("action_net", "value_net"):
         part = "policy" if path[0] == "action_net" else "value"
-        return f"{part}.{hidden[part]}.{path[1]}"
+        layer = path[1:] if len(path) == 3 else [str(hidden[part]), path[1]]
+        return ".".join([part, *layer])
     return None

@@ -20,8 +20,10 @@ import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
-from torch.nn import functional
 
+from incunabula.agents import networks
+from incunabula.envs.bibliogamo.observation import Layout
+from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.training.ppo.config import Network
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
@@ -44,12 +46,61 @@ def sample(log_probs: torch.Tensor) -> torch.Tensor:
     return (log_probs - noise.log_()).argmax(dim=1)
 
 
+class HandSet(nn.Module):
+    """Observations with the hand as a set: (B, F) -> (B, F'), what `networks.hand_set` computes."""
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__()
+        self.hand = Layout(tables).fields["hand"]
+        self.cards = tables.cards
+        self.size = networks.hand_set_size(tables)
+
+    def ids(self, obs: torch.Tensor) -> torch.Tensor:
+        """Cards in hand, int64 (B, H); C where a slot is empty."""
+        slots = obs[:, self.hand.start :: self.hand.shape[1]]
+        # 0 means no card, (id + 1) / (C + 1) a card.
+        ids = (slots * (self.cards + 1)).round().long() - 1
+        return torch.where(ids < 0, self.cards, ids)
+
+    def forward(self, obs: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        held = obs.new_zeros(len(obs), self.cards + 1)
+        held.scatter_(1, ids, 1.0)
+        start, (slots, width) = self.hand.start, self.hand.shape
+        sums = obs[:, start:].view(-1, slots, width)[:, :, 1:].sum(dim=1)
+        return torch.cat([obs[:, :start], held[:, : self.cards], sums], dim=1)
+
+
+class CardHead(nn.Module):
+    """Logits of all actions; those that use a card are products of queries and card keys."""
+
+    def __init__(self, inputs: int, tables: Tables, dim: int) -> None:
+        super().__init__()
+        self.towers, self.cards = tables.towers, tables.cards
+        self.plain = 1 + tables.spaces + 4  # stay, walks, keep, sell, accept, wait; end is last
+        features = networks.card_features(tables)
+        self.register_buffer("features", torch.from_numpy(features), persistent=False)
+        self.query = nn.Linear(inputs, (self.towers + 2) * dim)
+        self.key = nn.Linear(features.shape[1], dim)
+        self.other = nn.Linear(inputs, self.plain + 1)
+
+    def forward(self, latent: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        keys = self.key(self.features)
+        queries = self.query(latent).view(len(latent), self.towers + 2, -1)
+        scores = queries @ keys.T  # (B, T + 2, C + 1): every card, in hand or not
+        chosen = scores.gather(2, ids[:, None, :].expand(-1, self.towers + 2, -1))
+        other = self.other(latent)
+        hire = chosen[:, : self.towers].transpose(1, 2).flatten(1)  # slot-major
+        use = chosen[:, self.towers :].flatten(1)  # lift slots, then pay slots
+        return torch.cat([other[:, : self.plain], hire, use, other[:, self.plain :]], dim=1)
+
+
 class LeanPolicy(MaskableActorCriticPolicy):
     """Actor-critic with masks; see the module.
 
     Args:
         observation_space, action_space, lr_schedule: as for sb3-contrib's policy.
         network: layers and kind.
+        tables: the edition's, needed by networks that know cards.
         bf16: run the networks under bfloat16 autocast.
     """
 
@@ -59,11 +110,13 @@ class LeanPolicy(MaskableActorCriticPolicy):
         action_space: spaces.Space,
         lr_schedule: Callable[[float], float],
         network: Network | None = None,
+        tables: Tables | None = None,
         bf16: bool = False,
         **kwargs: Any,
     ) -> None:
         network = network or Network()
         self.network_spec = network
+        self._tables = tables
         self.bf16 = bf16
         super().__init__(
             observation_space,
@@ -78,17 +131,47 @@ class LeanPolicy(MaskableActorCriticPolicy):
             **kwargs,
         )
 
+    def _build(self, lr_schedule: Callable[[float], float]) -> None:
+        self._hand: HandSet | None = None
+        if self.network_spec.kind == "mlp":
+            super()._build(lr_schedule)
+            return
+        assert self._tables is not None, "networks that know cards need the edition's tables"
+        self._hand = HandSet(self._tables)
+        self.features_dim = self._hand.size
+        super()._build(lr_schedule)
+        self.action_net = CardHead(
+            self.mlp_extractor.latent_dim_pi, self._tables, self.network_spec.card_dim
+        )
+        # As sb3 does: small logits at first; keys of size one, so that queries can grow.
+        for layer, gain in ((self.action_net.query, 0.01), (self.action_net.other, 0.01)):
+            self.init_weights(layer, gain)
+        self.init_weights(self.action_net.key, 1.0)
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),
+            **self.optimizer_kwargs,
+        )
+
+    def _act(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits and what the value network takes for input."""
+        if self._hand is None:
+            return self.action_net(self.mlp_extractor.policy_net(obs)), obs
+        ids = self._hand.ids(obs)
+        inputs = self._hand(obs, ids)
+        return self.action_net(self.mlp_extractor.policy_net(inputs), ids), inputs
+
     def logits_and_values(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Unmasked logits float32 (B, A) and values float32 (B, 1) of observations (B, F)."""
         with torch.autocast(obs.device.type, torch.bfloat16, enabled=self.bf16):
-            logits = self.action_net(self.mlp_extractor.policy_net(obs))
-            values = self.value_net(self.mlp_extractor.value_net(obs))
+            logits, inputs = self._act(obs)
+            values = self.value_net(self.mlp_extractor.value_net(inputs))
         return logits.float(), values.float()
 
     def logits(self, obs: torch.Tensor) -> torch.Tensor:
         """Unmasked logits float32 (B, A)."""
         with torch.autocast(obs.device.type, torch.bfloat16, enabled=self.bf16):
-            return self.action_net(self.mlp_extractor.policy_net(obs)).float()
+            return self._act(obs)[0].float()
 
     # sb3's interface -----------------------------------------------------------------------------
 
@@ -117,7 +200,8 @@ class LeanPolicy(MaskableActorCriticPolicy):
 
     def predict_values(self, obs: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         with torch.autocast(obs.device.type, torch.bfloat16, enabled=self.bf16):
-            return self.value_net(self.mlp_extractor.value_net(obs)).float()
+            inputs = obs if self._hand is None else self._hand(obs, self._hand.ids(obs))
+            return self.value_net(self.mlp_extractor.value_net(inputs)).float()
 
     def _predict(  # type: ignore[override]
         self,
@@ -143,6 +227,3 @@ class LeanPolicy(MaskableActorCriticPolicy):
             return None
         tensor = torch.as_tensor(masks, dtype=torch.bool, device=logits.device)
         return tensor.reshape(logits.shape)
-
-
-__all__ = ["ACTIVATIONS", "LeanPolicy", "functional", "masked_log_softmax", "sample"]

@@ -1,13 +1,14 @@
 """A run folder: everything about one training run, in files that survive a kill at any moment.
 
-    config.yaml        the configuration, overrides included
-    versions.json      what it ran with: versions, machine, precision
-    seeds.json         the seeds everything random comes from
-    metrics.jsonl      one line a rollout, and one an evaluation (with `eval_mean`)
-    tensorboard/       the same for TensorBoard
-    checkpoints/N/     everything needed to go on from step N
-    policy/best, policy/last   policy folders
-    evaluation.json    the last evaluation and the best one
+config.yaml        the configuration, overrides included
+versions.json      what it ran with: versions, machine, precision
+seeds.json         the seeds everything random comes from
+metrics.jsonl      one line a rollout, and one an evaluation (with `eval_mean`)
+tensorboard/       the same for TensorBoard
+checkpoints/N/     everything needed to go on from step N
+policy/            the policy that did best on the dev games
+policy-last/       the policy of the last checkpoint
+evaluation.json    the last evaluation and the best one
 """
 
 import json
@@ -72,11 +73,11 @@ class RunFolder:
 
     @property
     def best_policy(self) -> Path:
-        return self.path / "policy" / "best"
+        return self.path / "policy"
 
     @property
     def last_policy(self) -> Path:
-        return self.path / "policy" / "last"
+        return self.path / "policy-last"
 
     @property
     def tensorboard(self) -> Path:
@@ -165,5 +166,3 @@ def default_folder(name: str) -> Path:
         if not folder.exists():
             return folder
     raise IncunabulaError("runs: has too many folders; name one with --out")
-
-

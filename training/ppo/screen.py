@@ -101,7 +101,7 @@ class Screen:
 
 
 def _tensorboard(folder: Any, steps: int) -> Any:
-    """A writer that forgets what was logged after `steps`; None where TensorBoard isn't installed."""
+    """A writer that forgets what was logged after `steps`; None without TensorBoard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -23,9 +23,9 @@ class Potential:
     """Phi(s) = scale * fade * sum over towers of worth * (filled / required) ** power
     + day_value * days left.
 
-    `worth` is what selling that tower's book is worth now, in points: vp_per_book, the mean price in
-    VP, the best open prestige slot for the tower, and its share of the completion bonus. `fade` goes
-    to 0 over the last `late_days` days. Everything is in points times the reward scale.
+    `worth` is what selling that tower's book is worth now, in points: vp_per_book, the mean price
+    in VP, the best open prestige slot for the tower, and its share of the completion bonus. `fade`
+    goes to 0 over the last `late_days` days. Everything is in points times the reward scale.
     """
 
     def __init__(self, tables: Tables, shaping: Shaping, reward_scale: float) -> None:

@@ -1,13 +1,13 @@
 """A training run from configuration to policy folder."""
 
 import contextlib
-import json
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from incunabula.agents.policy_folder import save_policy
@@ -47,9 +47,7 @@ class Trainer:
         self._began = (0.0, 0.0)
 
     @classmethod
-    def start(
-        cls, config: TrainConfig, folder: str | Path, device: str | None = None
-    ) -> "Trainer":
+    def start(cls, config: TrainConfig, folder: str | Path, device: str | None = None) -> "Trainer":
         """A new run in an empty or missing folder."""
         choose_device(device)
         trainer = cls(RunFolder.create(folder, config), config, device)
@@ -80,27 +78,30 @@ class Trainer:
     def run(self, *, stop_after: int | None = None, quiet: bool = False) -> dict[str, Any]:
         """Train to the end (or until `stop_after` steps, leaving a checkpoint).
 
-        Returns the summary. Ctrl-C finishes nothing: it saves the last whole rollout and raises
-        Interrupted.
+        Ctrl-C finishes the rollout, saves a checkpoint and raises Interrupted, which says how to go
+        on; a second Ctrl-C stops at once, leaving the checkpoint before.
+
+        Returns the summary.
         """
         config, learner = self.config, self.learner
         torch.set_flush_denormal(True)
-        with self._threads(), Screen(self, quiet=quiet) as screen:
+        with self._threads(), self._asked_to_stop() as asked, Screen(self, quiet=quiet) as screen:
             self._began = (time.perf_counter(), time.process_time())
-            try:
-                if not self._cloned:
-                    self._clone(screen)
-                while learner.steps < config.total_steps:
-                    if stop_after is not None and learner.steps >= stop_after:
-                        break
-                    self._step(screen)
-            except KeyboardInterrupt:
-                # The learner may be in the middle of a rollout: what is on disk is whole.
-                raise Interrupted(
-                    f"stopped at {learner.steps:,} steps; go on with: "
-                    f"incunabula train {config.game} --resume {self.run_folder.path}"
-                ) from None
-            self._checkpoint(policy=True)
+            if not self._cloned:
+                self._clone(screen, asked)
+            while learner.steps < config.total_steps and not asked.is_set():
+                if stop_after is not None and learner.steps >= stop_after:
+                    break
+                self._step(screen)
+            if self._cloned:
+                self._checkpoint()
+        if asked.is_set() and learner.steps < config.total_steps:
+            if not self._cloned:
+                raise Interrupted("stopped while cloning; nothing to go on from, start it again")
+            raise Interrupted(
+                f"stopped after {learner.steps:,} of {config.total_steps:,} steps, all saved; "
+                f"go on with: incunabula train {config.game} --resume {self.run_folder.path}"
+            )
         return self.summary()
 
     def summary(self) -> dict[str, Any]:
@@ -142,7 +143,7 @@ class Trainer:
             self._checkpoint()
         screen.advance(steps - before)
 
-    def _clone(self, screen: "Screen") -> None:
+    def _clone(self, screen: "Screen", asked: threading.Event) -> None:
         from incunabula.agents.registry import make_agent
 
         clone = self.config.clone
@@ -150,7 +151,7 @@ class Trainer:
         teacher = make_agent(clone.teacher, self.edition, seed=self.config.seed)
         done = 0
 
-        def on_progress(decisions: int, figures: dict[str, float]) -> None:
+        def on_progress(decisions: int, figures: dict[str, float]) -> bool:
             nonlocal done
             done += decisions
             self._tick()
@@ -158,8 +159,11 @@ class Trainer:
             entry |= {"steps": 0, "clone/decisions": done, "seconds": round(self.seconds, 3)}
             self.run_folder.append_metrics(entry)
             screen.cloning(done, clone.decisions, figures)
+            return not asked.is_set()
 
         clone_teacher(self.learner, teacher, on_progress)
+        if asked.is_set():
+            return
         self._cloned = True
         self._evaluate(screen)
         self._checkpoint()
@@ -182,7 +186,7 @@ class Trainer:
         screen.evaluated(result, is_best)
         self._tick()
 
-    def _checkpoint(self, *, policy: bool = False) -> None:
+    def _checkpoint(self) -> None:
         self._tick()
         model, environment, progress = self.learner.get_state()
         progress |= {
@@ -238,6 +242,25 @@ class Trainer:
         )
 
     @contextlib.contextmanager
+    def _asked_to_stop(self) -> Iterator[threading.Event]:
+        """An event that Ctrl-C sets; a second Ctrl-C interrupts as usual."""
+        asked = threading.Event()
+        if threading.current_thread() is not threading.main_thread():
+            yield asked  # signals can be handled in the main thread only
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def handle(number: int, frame: Any) -> None:
+            asked.set()
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, handle)
+        try:
+            yield asked
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @contextlib.contextmanager
     def _threads(self) -> Iterator[None]:
         before = torch.get_num_threads()
         torch.set_num_threads(self.config.torch_threads)
@@ -245,8 +268,3 @@ class Trainer:
             yield
         finally:
             torch.set_num_threads(before)
-
-
-def dumps(summary: dict[str, Any]) -> str:
-    """The summary as JSON text."""
-    return json.dumps(summary, indent=2, default=lambda x: x.item() if isinstance(x, np.generic) else str(x))

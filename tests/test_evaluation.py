@@ -1,0 +1,492 @@
+"""Paired evaluation: the deals, the games, the figures, the report."""
+
+import csv
+import errno
+import json
+import os
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from incunabula.agents.agent import AGENT_STREAM, Agent, RandomAgent, View, nth_legal
+from incunabula.agents.registry import make_agent
+from incunabula.envs.adapters.gymnasium import BibliogamoEnv
+from incunabula.envs.bibliogamo.edition import load_edition
+from incunabula.envs.chance import key
+from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation import report as report_module
+from incunabula.training.evaluation.curve import read_curve
+from incunabula.training.evaluation.evaluate import Evaluation, evaluate
+from incunabula.training.evaluation.files import write_atomically
+from incunabula.training.evaluation.games import Games, play_games
+from incunabula.training.evaluation.report import report_html, verdict, write_report
+from incunabula.training.evaluation.seeds import list_hash, seed_list
+from incunabula.training.evaluation.statistics import mean_interval, paired, summary, t_quantile
+from incunabula.training.evaluation.tables import short_names, signed
+
+TINY = "bibliogamo-tiny"
+
+
+class Other(RandomAgent):
+    """Another random agent, under a name of its own."""
+
+    name = "other"
+
+    def __init__(self) -> None:
+        super().__init__(seed=77)
+
+
+class Illegal(Agent):
+    """Always the first action, which is not always legal."""
+
+    name = "illegal"
+
+    def act(self, view: View) -> npt.NDArray[np.intp]:
+        return np.zeros(len(view), np.intp)
+
+
+def without_timing(value: Any) -> Any:
+    """The result less what may differ from run to run."""
+    if isinstance(value, dict):
+        return {k: without_timing(v) for k, v in value.items() if k != "timing"}
+    return [without_timing(v) for v in value] if isinstance(value, list) else value
+
+
+# Deals ------------------------------------------------------------------------------------------
+
+
+def test_seed_lists_are_the_published_formula() -> None:
+    for name, seed in (("dev", 1), ("final", 2)):
+        seeds = seed_list(name, 100)
+        assert seeds.dtype == np.uint64
+        assert seeds.tolist() == [int(key(seed, 2**34, i)) for i in range(100)]
+    assert seed_list("dev", 2).tolist() == [15958922082217645411, 12729663289862962405]
+    assert list_hash(seed_list("final", 2000)) == (
+        "84d4b5b855223e4eb30cf5912ef2e768be61c87b2fc2f0767944246a11207f30"
+    )
+
+
+def test_seed_lists_have_any_length_and_share_no_deal() -> None:
+    dev, final = seed_list("dev", 20_000), seed_list("final", 20_000)
+    assert np.array_equal(dev[:50], seed_list("dev", 50))
+    assert np.array_equal(dev[100:150], seed_list("dev", 50, start=100))
+    assert len(np.unique(np.concatenate([dev, final]))) == 40_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("finals", 10), "there is no seed list 'finals' (did you mean 'final'?)"),
+        (("dev", 0), "games: expected a whole number from 1 to"),
+        (("dev", -3), "got -3"),
+        (("dev", True), "got True"),
+    ],
+)
+def test_seed_list_errors(arguments: Any, message: str) -> None:
+    with pytest.raises(IncunabulaError, match=re.escape(message)):
+        seed_list(*arguments)
+
+
+# Figures ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("df", "t"),
+    [(1, 12.7062), (2, 4.3027), (3, 3.1824), (4, 2.7764), (9, 2.2622), (30, 2.0423), (999, 1.9623)],
+)
+def test_t_quantile_agrees_with_the_tables(df: int, t: float) -> None:
+    assert t_quantile(df) == pytest.approx(t, abs=5e-5)
+
+
+def test_t_quantile_of_many_games_is_nearly_normal() -> None:
+    assert t_quantile(10**7) == pytest.approx(1.95996, abs=5e-5)
+
+
+def test_interval_by_hand() -> None:
+    # Mean 3, sd sqrt(2.5), n 5: half width 2.7764 * sqrt(2.5 / 5).
+    mean, ci95 = mean_interval(np.array([1, 2, 3, 4, 5]))
+    assert mean == 3
+    assert ci95 == pytest.approx([3 - 1.96324, 3 + 1.96324], abs=1e-4)
+    assert mean_interval(np.array([7])) == (7, None)
+    assert mean_interval(np.array([7, 7, 7])) == (7, [7, 7])
+
+
+def test_interval_covers_the_mean_95_times_in_100() -> None:
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(2000):
+        _, ci95 = mean_interval(rng.exponential(10, 60))
+        assert ci95 is not None
+        inside += ci95[0] <= 10 <= ci95[1]
+    assert 0.91 < inside / 2000 < 0.97
+
+
+def test_summary_and_pairs() -> None:
+    found = summary(np.array([3, 0, 3, 10]))
+    assert found["distribution"] == {"score": [0, 3, 10], "games": [1, 2, 1]}
+    assert (found["min"], found["max"], found["quantiles"]["50"]) == (0, 10, 3)
+    pair = paired(np.array([3, 0, 3, 10]), np.array([1, 0, 4, 4]))
+    assert pair["mean_difference"] == 1.75
+    assert (pair["a_better"], pair["equal"], pair["b_better"]) == (2, 1, 1)
+
+
+# Games ------------------------------------------------------------------------------------------
+
+
+def same(a: Games, b: Games) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 39, 40, 1000])
+def test_games_do_not_depend_on_the_batch_size(batch_size: int) -> None:
+    edition, seeds = load_edition("bibliogamo-small"), seed_list("dev", 40)
+    whole = play_games(RandomAgent(5), edition, seeds, batch_size=16)
+    assert same(whole, play_games(RandomAgent(5), edition, seeds, batch_size=batch_size))
+
+
+def test_games_are_those_of_the_single_environment_played_one_after_the_other() -> None:
+    """No short-episode bias: every deal is played once, to its end (fault 34)."""
+    edition, seeds = load_edition("bibliogamo"), seed_list("final", 12)
+    games = play_games(RandomAgent(9), edition, seeds, batch_size=5)
+    env = BibliogamoEnv(edition)
+    for i, seed in enumerate(seeds.tolist()):
+        _, info = env.reset(seed=seed)
+        total, decisions, terminated = 0.0, 0, False
+        while not terminated:
+            draw = key(9, AGENT_STREAM + i, decisions)
+            action = nth_legal(info["action_mask"].astype(bool)[None], draw[None])[0]
+            _, reward, terminated, _, info = env.step(action)
+            total += reward
+            decisions += 1
+        assert (total, decisions) == (games.score[i], games.decisions[i])
+
+
+def test_score_is_the_sum_of_its_parts() -> None:
+    games = play_games(RandomAgent(), load_edition(TINY), seed_list("dev", 300))
+    parts = games.books_vp + games.florins_vp + games.prestige_vp + games.bonus_vp
+    assert np.array_equal(parts, games.score)
+    assert all(part.any() for part in (games.books_vp, games.florins_vp, games.prestige_vp))
+
+
+def test_games_continue_a_list() -> None:
+    edition, seeds = load_edition(TINY), seed_list("dev", 30)
+    whole = play_games(RandomAgent(), edition, seeds)
+    rest = play_games(RandomAgent(), edition, seeds[20:], start=20)
+    assert np.array_equal(whole.score[20:], rest.score)
+
+
+def test_an_illegal_action_names_agent_game_and_rule() -> None:
+    with pytest.raises(IncunabulaError, match=r"agent 'illegal', game \d+, decision \d+: action"):
+        play_games(Illegal(), load_edition("bibliogamo"), seed_list("dev", 5))
+
+
+# Evaluation -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Evaluation:
+    return evaluate(["random", Other()], edition=TINY, games=200)
+
+
+def test_result_is_the_same_from_run_to_run_and_for_any_batch_size(evaluation: Evaluation) -> None:
+    again = evaluate(["random", Other()], edition=TINY, games=200, batch_size=3)
+    assert without_timing(again.result) == without_timing(evaluation.result)
+    other = evaluate(["random", Other()], edition=TINY, games=200, seed=1)
+    assert other.result["agents"][0]["mean"] != evaluation.result["agents"][0]["mean"]
+    assert other.result["agents"][1]["mean"] == evaluation.result["agents"][1]["mean"]
+
+
+def test_result_says_what_was_played(evaluation: Evaluation) -> None:
+    result = evaluation.result
+    edition = load_edition(TINY)
+    assert result["schema_version"] == 1
+    assert result["edition"] == {
+        "name": TINY,
+        "edition": edition.edition,
+        "provenance": "variant",
+        "sha256": edition.sha256,
+    }
+    assert result["seeds"] == {
+        "list": "final",
+        "games": 200,
+        "sha256": list_hash(seed_list("final", 200)),
+    }
+    assert result["backend"] == "numpy"
+    assert {"incunabula", "python", "numpy"} <= set(result["versions"])
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_result_holds_what_the_games_say(evaluation: Evaluation) -> None:
+    for row in evaluation.result["agents"]:
+        games = evaluation.games[row["name"]]
+        assert row["mean"] == pytest.approx(games.score.mean(), abs=1e-6)
+        assert row["ci95"][0] < row["mean"] < row["ci95"][1]
+        assert sum(row["split"].values()) == pytest.approx(row["mean"], abs=1e-5)
+        assert sum(row["distribution"]["games"]) == row["games"] == 200
+        assert row["timing"]["games_per_second"] > 0
+    (pair,) = evaluation.result["paired"]
+    difference = evaluation.games["other"].score - evaluation.games["random"].score
+    assert (pair["a"], pair["b"]) == ("other", "random")
+    assert pair["mean_difference"] == pytest.approx(difference.mean(), abs=1e-6)
+
+
+def test_every_pair_is_compared_a_later_agent_less_an_earlier() -> None:
+    agents = [RandomAgent(k) for k in range(3)]
+    for agent, name in zip(agents, "xyz", strict=True):
+        agent.name = name
+    pairs = evaluate(agents, edition=TINY, games=5).result["paired"]
+    assert [(p["a"], p["b"]) for p in pairs] == [("y", "x"), ("z", "x"), ("z", "y")]
+
+
+def test_a_fixed_prestige_collection_is_played() -> None:
+    zero = evaluate(["random"], edition=TINY, games=300, prestige=0)
+    one = evaluate(["random"], edition=TINY, games=300, prestige=1)
+    assert zero.result["prestige"] == 0
+    assert not np.array_equal(zero.games["random"].score, one.games["random"].score)
+
+
+def test_one_game_has_no_interval() -> None:
+    result = evaluate(["random", Other()], edition=TINY, games=1).result
+    assert result["agents"][0]["ci95"] is None
+    assert result["paired"][0]["ci95"] is None
+    assert "one game" in verdict(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"agents": []}, "agents: expected at least one"),
+        ({"agents": ["random", "random"]}, "agents: 'random' stands twice"),
+        ({"agents": ["gredy"]}, "there is no agent 'gredy' (did you mean 'greedy'?)"),
+        ({"agents": ["no/such"]}, "agent 'no/such': there is no such folder"),
+        ({"games": 0}, "games: expected a whole number from 1 to"),
+        ({"games": -5}, "got -5"),
+        ({"seeds": "fnal"}, "did you mean 'final'?"),
+        ({"batch_size": 0}, "batch size: expected a whole number from 1 to"),
+        ({"prestige": 2}, "prestige: expected a collection of the edition, 0..1, got 2"),
+        ({"prestige": -1}, "got -1"),
+        ({"edition": "bibliogamo-tny"}, "did you mean 'bibliogamo-tiny'?"),
+    ],
+)
+def test_errors_say_what_would_be_right(options: dict[str, Any], message: str) -> None:
+    arguments = {"agents": ["random"], "edition": TINY} | options
+    with pytest.raises(IncunabulaError, match=re.escape(message)):
+        evaluate(**arguments)
+
+
+# Registry ---------------------------------------------------------------------------------------
+
+
+def test_agents_by_name_keep_their_seed() -> None:
+    edition = load_edition(TINY)
+    agent = make_agent("random", edition, seed=2**64 + 3)
+    assert isinstance(agent, RandomAgent)
+    assert agent.seed == 3
+    assert make_agent("greedy", edition).name == "greedy"
+
+
+def test_a_folder_without_a_policy_is_refused(tmp_path: Any) -> None:
+    with pytest.raises(IncunabulaError, match=r"policy\.json"):
+        make_agent(tmp_path, load_edition(TINY))
+    (tmp_path / "metrics.jsonl").write_text("")
+    with pytest.raises(IncunabulaError, match="has no policy yet"):
+        make_agent(tmp_path, load_edition(TINY))
+
+
+def write_policy(folder: Any) -> None:
+    """A policy folder for the tiny edition, with random weights."""
+    from incunabula.agents.networks import expected_shapes
+    from incunabula.agents.policy_folder import save_policy
+    from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+
+    engine = BibliogamoEngine(TINY)
+    network = {"kind": "mlp", "layers": [8], "value_layers": [8], "activation": "tanh"}
+    rng = np.random.default_rng(0)
+    shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
+    weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    save_policy(folder, weights, edition=engine.edition, network=network, training={"steps": 1})
+
+
+def test_policy_folders_and_run_folders_play(tmp_path: Any) -> None:
+    write_policy(tmp_path / "run" / "policy" / "best")
+    paths = [str(tmp_path / "run"), str(tmp_path / "run" / "policy" / "best")]
+    result = evaluate(paths, edition=TINY, games=50, batch_size=7).result
+    assert [agent["name"] for agent in result["agents"]] == paths
+    assert result["agents"][0]["policy"]["training"] == {"steps": 1}
+    assert result["paired"][0]["equal"] == 50
+    again = evaluate(paths, edition=TINY, games=50).result
+    assert without_timing(again) == without_timing(result)
+    with pytest.raises(IncunabulaError, match="edition"):
+        evaluate(paths[:1], edition="bibliogamo", games=5)
+
+
+# Report -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path: Any) -> Any:
+    """A run folder of three evaluations, the last line cut off as by a kill."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    lines = [
+        {"steps": 100, "loss": 3.0},
+        {"steps": 1000, "eval_mean": 1.5, "eval_ci95": [1.0, 2.0]},
+        {"steps": 2000, "eval_mean": 2.5, "eval_ci95": [2.0, 3.0]},
+        {"steps": 2000, "eval_mean": 2.75, "eval_ci95": [2.5, 3.0]},
+        {"steps": 3000, "eval_mean": 2.25, "eval_ci95": None},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "metrics.jsonl").write_text(text + '{"steps": 4000, "eval_')
+    return folder
+
+
+def test_learning_curve_is_read(run: Any) -> None:
+    curve = read_curve(run)
+    assert [tuple(point) for point in curve.points] == [
+        (1000, 1.5, 1.0, 2.0),
+        (2000, 2.75, 2.5, 3.0),
+        (3000, 2.25, 2.25, 2.25),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense\n", "line 1: not JSON"),
+        ("[]\n", "line 1: expected a JSON object"),
+        ('{"eval_mean": 1}\n', "expected numbers in steps and eval_mean"),
+        ('{"steps": 1, "eval_mean": NaN}\n', "expected numbers in steps and eval_mean"),
+        ('{"steps": 1, "eval_mean": 1, "eval_ci95": [1]}\n', "expected eval_ci95 to be two"),
+    ],
+)
+def test_metrics_that_make_no_sense_are_refused(run: Any, text: str, message: str) -> None:
+    (run / "metrics.jsonl").write_text(text)
+    with pytest.raises(IncunabulaError, match=re.escape(message)):
+        read_curve(run)
+
+
+def test_report_is_one_page_with_its_pictures(
+    evaluation: Evaluation, run: Any, tmp_path: Any
+) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "new" / "report"
+    page = write_report(out, evaluation, run)
+    assert page == out / "report.html"
+    assert sorted(file.name for file in out.iterdir()) == [
+        "evaluation.json",
+        "games.csv",
+        "learning_curve.png",
+        "report.html",
+        "scores.png",
+    ]
+    text = page.read_text(encoding="utf-8")
+    assert text.count("data:image/png;base64,") == 2
+    assert not re.search(r"(src|href)=\"(?!data:)|https?://|@import|url\(", text)
+    for said in ("variant", TINY, evaluation.result["seeds"]["sha256"], "numpy", "final"):
+        assert said in text
+    for picture in ("scores.png", "learning_curve.png"):
+        assert (out / picture).read_bytes().startswith(b"\x89PNG")
+    assert json.loads((out / "evaluation.json").read_text()) == evaluation.result
+    rows = list(csv.DictReader((out / "games.csv").read_text().splitlines()))
+    assert [int(row["other"]) for row in rows] == evaluation.games["other"].score.tolist()
+    assert [int(row["seed"]) for row in rows] == evaluation.seeds.tolist()
+
+
+def test_report_again_replaces_its_files_and_no_others(
+    evaluation: Evaluation, run: Any, tmp_path: Any
+) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "notes.txt").write_text("mine")
+    write_report(tmp_path, evaluation, run)
+    pictures = (tmp_path / "scores.png").read_bytes()
+    write_report(tmp_path, evaluation)
+    assert (tmp_path / "scores.png").read_bytes() == pictures
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert not (tmp_path / "learning_curve.png").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_evaluated_run_shows_its_learning_curve(tmp_path: Any) -> None:
+    pytest.importorskip("matplotlib")
+    write_policy(tmp_path / "run" / "policy" / "best")
+    (tmp_path / "run" / "metrics.jsonl").write_text(
+        '{"steps": 9, "eval_mean": 1.0, "eval_ci95": [0.5, 1.5]}\n'
+    )
+    result = evaluate(["random", str(tmp_path / "run")], edition=TINY, games=20)
+    write_report(tmp_path / "report", result)
+    assert (tmp_path / "report" / "learning_curve.png").exists()
+
+
+def test_many_agents_of_one_game_can_be_drawn(tmp_path: Any) -> None:
+    pytest.importorskip("matplotlib")
+    agents = [RandomAgent(k) for k in range(10)]
+    for k, agent in enumerate(agents):
+        agent.name = f"an/agent & <of> a very long name {k}"
+    result = evaluate(agents, edition=TINY, games=1)
+    text = write_report(tmp_path, result).read_text(encoding="utf-8")
+    assert "&amp; &lt;of&gt;" in text
+    assert "<of>" not in text
+
+
+def test_report_without_matplotlib_says_how_to_get_it(
+    evaluation: Evaluation, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_module, "find_spec", lambda name: None)
+    with pytest.raises(IncunabulaError, match=r"pip install 'incunabula\[train\]'"):
+        write_report(tmp_path, evaluation)
+    assert not list(tmp_path.iterdir())
+
+
+def test_report_to_a_place_that_cannot_be_written(evaluation: Evaluation, tmp_path: Any) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IncunabulaError, match=r"out: .*file.*: files can't be written there"):
+        write_report(tmp_path / "file", evaluation)
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "evaluation.json"
+    write_atomically(path, b"old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(IncunabulaError, match=r"evaluation\.json: can't be written: No space left"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["evaluation.json"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [([0.5, 1.5], "is better than the next, other: +1.00"), ([-0.5, 2.5], "can't be told from")],
+)
+def test_verdict(ends: list[float], said: str) -> None:
+    rows = [
+        {"name": "other", "mean": 2.0, "ci95": [1.0, 3.0]},
+        {"name": "random", "mean": 3.0, "ci95": [2.0, 4.0]},
+    ]
+    mean = sum(ends) / 2
+    pair = {"a": "other", "b": "random", "mean_difference": -mean, "ci95": [-e for e in ends[::-1]]}
+    result = {"agents": rows, "paired": [pair], "seeds": {"games": 9}}
+    assert verdict(result).startswith("random scores 3.00 [2.00, 4.00] on average over 9 games.")
+    assert said in verdict(result)
+
+
+def test_page_needs_no_pairs(evaluation: Evaluation) -> None:
+    alone = evaluate(["random"], edition=TINY, games=10).result
+    assert "Differences" not in report_html(alone, {"scores.png": b""}, [])
+    assert "Differences" in report_html(evaluation.result, {"scores.png": b""}, [])
+
+
+def test_names_and_numbers_in_tables() -> None:
+    assert short_names(["random", "runs/a", "runs/b"]) == {
+        "random": "random",
+        "runs/a": "a",
+        "runs/b": "b",
+    }
+    assert short_names(["x/run", "y/run"]) == {"x/run": "x/run", "y/run": "y/run"}
+    assert [signed(x) for x in (1.0, -1.0, 0.0, -0.001)] == ["+1.00", "−1.00", "0.00", "0.00"]
