@@ -69,6 +69,7 @@ class Scene(NamedTuple):
     days_left: int  # after this turn
     supply: int
     florins: int
+    can_sell: bool  # two cards can be flipped (R10)
 
 
 class Horizon(NamedTuple):
@@ -103,8 +104,9 @@ def read_scene(tables: Any, public: Any, row: int, params: Any) -> Scene:
     cards = len(place)
     prices, coin_of = np.empty((cards, coins), np.int64), np.empty(cards, np.int64)
     landing = np.zeros(spaces)
-    florins, n = 0, 0
+    florins, n, loose = 0, 0, 0
     for card in range(cards):
+        loose += place[card] == DECK or place[card] == DISCARD
         for q in range(coins):
             florins += tables.price[card, q]
         if place[card] == source:
@@ -133,10 +135,11 @@ def read_scene(tables: Any, public: Any, row: int, params: Any) -> Scene:
         tables.vp_per_book + params.price_weight * per_florin * florins / (cards * coins),
         float(tables.vp_per_book),
         per_florin,
-        int(tables.florin_cap),
-        int(tables.days - public.time[row]),
-        int(public.supply[row]),
-        int(public.florins[row]),
+        np.int64(tables.florin_cap),
+        np.int64(tables.days - public.time[row]),
+        np.int64(public.supply[row]),
+        np.int64(public.florins[row]),
+        loose >= 2,
     )
 
 
@@ -195,29 +198,27 @@ def tower_worth(params: Any, horizon: Any, book: float, missing: int, required: 
 @compiled
 def landing_worth(
     params: Any,
+    scene: Any,
     horizon: Any,
     books: Any,
     complete: Any,
-    reach: Any,
-    landing: Any,
     librarian: int,
     florins: int,
-    per_florin: float,
 ) -> float:
     """What next turn's sale brings, over where the librarian may land; complete bool (T,)."""
-    spaces, towers = reach.shape
-    worth, urgency = 0.0, params.sale_urgency * horizon.later
     if horizon.days_left <= 0:
-        return worth
+        return 0.0
+    spaces, towers = scene.reach.shape
+    worth, urgency = 0.0, params.sale_urgency * horizon.later
     for shift in range(spaces):
-        if landing[shift] > 0.0:
+        if scene.landing[shift] > 0.0:
             space, best = (librarian + shift) % spaces, 0.0
             for tower in range(towers):
-                walk = reach[space, tower]
+                walk = scene.reach[space, tower]
                 if complete[tower] and walk <= florins:
-                    sale = books[tower] * (1.0 - horizon.later) + urgency - walk * per_florin
+                    sale = books[tower] * (1.0 - horizon.later) + urgency - walk * scene.per_florin
                     best = max(best, sale)
-            worth += landing[shift] * best
+            worth += scene.landing[shift] * best
     return worth
 
 
@@ -257,18 +258,10 @@ def position_worth(
     """Worth of a position but for its hand."""
     worth = horizon.bonus + florins_worth(params, scene, florins)
     worth += supply_worth(params, horizon, supply)
+    complete = np.empty(len(missing), np.bool_)
     for tower in range(len(missing)):
+        complete[tower] = missing[tower] == 0
         worth += tower_worth(params, horizon, books[tower], missing[tower], scene.required[tower])
     for k in range(len(places)):
         worth += room_worth(params, horizon, places[k])
-    return worth + landing_worth(
-        params,
-        horizon,
-        books,
-        missing == 0,
-        scene.reach,
-        scene.landing,
-        librarian,
-        florins,
-        scene.per_florin,
-    )
+    return worth + landing_worth(params, scene, horizon, books, complete, librarian, florins)

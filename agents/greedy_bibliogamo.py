@@ -25,7 +25,7 @@ from incunabula.agents.bibliogamo_worth import (
 )
 from incunabula.agents.compiled import compiled
 
-TRAVEL, SELL, PRICE, HIRE = 0, 1, 2, 3  # phases, as in envs/bibliogamo/state.py
+TRAVEL, SELL, PRICE, PAY = 0, 1, 2, 4  # phases, as in envs/bibliogamo/state.py
 NEVER = -1e9  # worth of what can't be done
 LONGEST_WAIT = 6  # days of waiting that the stopping programme looks ahead
 
@@ -108,18 +108,23 @@ def sale_worth(params: Any, scene: Any, tower: int, space: int, florins: int) ->
 
 
 @compiled
-def travel_action(params: Any, scene: Any, librarian: int, board: Any, can_flip: bool) -> int:
-    """Step 4a: stay (0), or walk to a space (1 + space) to sell there or to go on from."""
+def best_space(
+    params: Any, scene: Any, board: Any, librarian: int, farthest: int
+) -> tuple[int, bool]:
+    """Where to take the librarian, at most ``farthest`` spaces away, and whether to sell there."""
     books = np.empty(len(scene.missing))
     horizon = look_ahead(params, scene, scene.slots, scene.days_left, books)
-    action, best, spaces = 0, NEVER, len(board)
+    chosen, selling, best, spaces = librarian, False, NEVER, len(board)
     for step in range(spaces):  # staying first: it wins ties
-        space = (librarian + step) % spaces
         walk = min(step, spaces - step)
-        if walk > scene.florins:
+        if walk > farthest:
             continue
-        florins, tower = scene.florins - walk, int(board[space])
-        worth = position_worth(
+        space, florins = (librarian + step) % spaces, scene.florins - walk
+        tower = np.int64(board[space])
+        worth, sells = NEVER, False
+        if scene.can_sell and scene.missing[tower] == 0:
+            worth, sells = sale_worth(params, scene, tower, space, florins), True
+        keeping = position_worth(
             params,
             scene,
             horizon,
@@ -130,31 +135,12 @@ def travel_action(params: Any, scene: Any, librarian: int, board: Any, can_flip:
             space,
             florins,
         )
-        if can_flip and scene.missing[tower] == 0:
-            worth = max(worth, sale_worth(params, scene, tower, space, florins))
+        if keeping > worth:
+            worth, sells = keeping, False
         worth -= (params.walk_weight - 1.0) * walk * scene.per_florin
         if worth > best:
-            action, best = (1 + space if step > 0 else 0), worth
-    return action
-
-
-@compiled
-def wants_sale(params: Any, scene: Any, librarian: int, tower: int) -> bool:
-    """Step 4b: whether to sell at the librarian's space."""
-    books = np.empty(len(scene.missing))
-    horizon = look_ahead(params, scene, scene.slots, scene.days_left, books)
-    keeping = position_worth(
-        params,
-        scene,
-        horizon,
-        books,
-        scene.missing,
-        scene.places,
-        scene.supply,
-        librarian,
-        scene.florins,
-    )
-    return sale_worth(params, scene, tower, librarian, scene.florins) >= keeping
+            chosen, selling, best = space, sells, worth
+    return chosen, selling
 
 
 @compiled
@@ -189,27 +175,20 @@ class Hires(NamedTuple):
 
 
 @compiled
-def read_hand(tables: Any, public: Any, row: int) -> Hand:
-    """The hand of game ``row``."""
-    hand, banned = public.hand[row], public.banned[row]
-    types, n = tables.requires.shape[1], 0
-    while n < len(hand) and hand[n] < len(tables.move) - 1:
+def read_hand(hand: Any, banned: int, artisans: Any, icon: Any, can_lift: bool) -> Hand:
+    """The cards of a hand, int (H,), whose empty slots at the end hold the number of cards."""
+    types, n = artisans.shape[1], 0
+    while n < len(hand) and hand[n] < len(icon) - 1:
         n += 1
-    artisans = np.empty((n, types), np.int64)
+    hires = np.zeros((n, types), np.int64)
     is_banned, lifts = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for i in range(n):
-        artisans[i] = tables.artisans[hand[i]]
+        for k in range(types):
+            hires[i, k] = artisans[hand[i], k]
         if banned >= 0:
-            is_banned[i] = artisans[i, banned] > 0  # R12
-            lifts[i] = tables.lifts_per_turn > 0 and tables.icon[hand[i]] == banned
-    return Hand(artisans, is_banned, lifts)
-
-
-@compiled
-def without(hand: Any, gone: int) -> Hand:
-    """The hand less one card."""
-    rest = np.arange(len(hand.banned)) != gone
-    return Hand(hand.artisans[rest], hand.banned[rest], hand.lifts[rest])
+            is_banned[i] = hires[i, banned] > 0  # R12
+            lifts[i] = can_lift and icon[hand[i]] == banned
+    return Hand(hires, is_banned, lifts)
 
 
 @compiled
@@ -224,9 +203,9 @@ def place_cubes(artisans: Any, lacking: Any, supply: int, placed: Any) -> int:
 
 @compiled
 def list_hires(
-    params: Any, scene: Any, horizon: Any, books: Any, artisans: Any, lacking: Any
+    params: Any, scene: Any, horizon: Any, books: Any, artisans: Any, lacking: Any, gone: int
 ) -> Hires:
-    """The hires of a hand's cards; ``lacking`` int (T, K)."""
+    """The hires of a hand's cards but for ``gone``; ``lacking`` int (T, K)."""
     towers, types = lacking.shape
     cards, m = len(artisans), 0
     slot, tower_of = np.empty(cards * towers, np.int64), np.empty(cards * towers, np.int64)
@@ -238,6 +217,8 @@ def list_hires(
             continue
         before = tower_worth(params, horizon, book, missing, required)
         for i in range(cards):
+            if i == gone:
+                continue
             count = place_cubes(artisans[i], lacking[tower], scene.supply, placed[m])
             if count > 0:  # R8
                 slot[m], tower_of[m], cubes[m] = i, tower, count
@@ -247,140 +228,193 @@ def list_hires(
 
 
 @compiled
-def cheapest(kept: Any, able: Any, a: int, b: int, c: int, d: int) -> int:
-    """The card worth least among those able, but for a, b, c and d (-1: none); -1 if none is."""
-    found = -1
-    for i in range(len(kept)):
-        free = able[i] and i != a and i != b and i != c and i != d
-        if free and (found < 0 or kept[i] < kept[found]):
-            found = i
-    return found
-
-
-@compiled
-def discard_cards(kept: Any, lifts: Any, a: int, b: int, lifting: bool) -> tuple[float, int]:
+def discard_cards(
+    kept: Any, order: Any, lifts: Any, a: int, b: int, lifting: bool
+) -> tuple[float, int]:
     """Worth of the cards that leave the hand with hires of a and b (-1: of a only), and which card
-    lifts the ban (-1: none). NEVER if the hand is too small or can't lift."""
-    anyone = np.ones(len(kept), np.bool_)
-    lifter, worth = -1, kept[a]
+    lifts the ban (-1: none). NEVER if the hand is too small or can't lift.
+
+    Those worth least pay; ``order``: the cards by worth.
+    """
+    lifter, payers, worth = -1, 1, kept[a]
+    if b >= 0:
+        payers, worth = 2, worth + kept[b]
     if lifting:
-        lifter = cheapest(kept, lifts, a, b, -1, -1)
+        for n in range(len(order)):
+            i = order[n]
+            if lifts[i] and i != a and i != b:
+                lifter = i
+                break
         if lifter < 0:
             return NEVER, -1
         worth += kept[lifter]
-    payer = cheapest(kept, anyone, a, b, lifter, -1)
-    if payer < 0:
-        return NEVER, -1
-    worth += kept[payer]
-    if b >= 0:
-        second = cheapest(kept, anyone, a, b, lifter, payer)
-        if second < 0:
-            return NEVER, -1
-        worth += kept[second] + kept[b]
-    return worth, lifter
+    for n in range(len(order)):
+        i = order[n]
+        if payers > 0 and i != a and i != b and i != lifter:
+            worth += kept[i]
+            payers -= 1
+    return (worth, lifter) if payers == 0 else (NEVER, -1)
+
+
+@compiled
+def order_cards(kept: Any, gone: int) -> Any:
+    """The cards but for ``gone``, by what keeping each is worth."""
+    order, n = np.empty(len(kept), np.int64), 0
+    for i in range(len(kept)):
+        if i != gone:
+            at = n
+            while at > 0 and kept[order[at - 1]] > kept[i]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = i
+            n += 1
+    return order[:n]
+
+
+@compiled
+def hire_both(
+    params: Any,
+    horizon: Any,
+    books: Any,
+    missing: Any,
+    required: Any,
+    supply: int,
+    artisans: Any,
+    lacking: Any,
+    hires: Any,
+    a: int,
+    b: int,
+    placed: Any,
+) -> tuple[int, float]:
+    """Cubes that hires a and b place one after the other (b = a: a alone), by type into
+    ``placed`` (K,), and the towers' gain. 0 cubes if it can't be done."""
+    tower, cubes, gain = hires.tower[a], hires.cubes[a], hires.gain[a]
+    for k in range(len(placed)):
+        placed[k] = hires.placed[a, k]
+    if b == a:
+        return cubes, gain
+    left, more = supply - cubes, np.int64(0)
+    if hires.tower[b] != tower:
+        for k in range(len(placed)):
+            placed[k] += hires.placed[b, k]
+        more = hires.cubes[b]
+        return (cubes + more, gain + hires.gain[b]) if more <= left else (np.int64(0), 0.0)
+    for k in range(len(placed)):
+        count = min(min(artisans[hires.slot[b], k], lacking[tower, k] - placed[k]), left)
+        placed[k] += count
+        left -= count
+        more += count
+    if more == 0:
+        return np.int64(0), 0.0
+    lack, need, book = missing[tower] - cubes, required[tower], books[tower]
+    gain -= tower_worth(params, horizon, book, lack, need)
+    gain += tower_worth(params, horizon, book, lack - more, need)
+    return cubes + more, gain
 
 
 @compiled
 def best_plan(
-    params: Any, scene: Any, hand: Any, filled: Any, librarian: int, hires_left: int
+    params: Any, scene: Any, hand: Any, lacking: Any, librarian: int, hires_left: int, gone: int
 ) -> tuple[float, int, int, int]:
-    """The best hires with this hand: (worth, lifter, card, tower), -1 for none; card and lifter
-    are places in the hand.
+    """The best hires with this hand, without its card ``gone`` (-1: none is gone).
 
-    At most two hires ahead, each paid for with the cards worth least, the ban lifted if it must
-    be. Worth leaves out what no hire changes.
+    Returns (worth, lifter, card, tower), -1 for none; lifter and card are places in the hand.
+    Worth leaves out what no hire changes. At most two hires ahead, each paid for with the cards
+    worth least, the ban lifted if it must be. ``lacking``: int (T, K).
     """
-    books = np.empty(len(scene.missing))
+    missing, supply, types = scene.missing, scene.supply, len(scene.places)
+    books, complete = np.empty(len(missing)), np.empty(len(missing), np.bool_)
     horizon = look_ahead(params, scene, scene.slots, scene.days_left, books)
-    reach, landing, florins, per_florin = (
-        scene.reach,
-        scene.landing,
-        scene.florins,
-        scene.per_florin,
-    )
-    lacking = np.empty(filled.shape, np.int64)
-    lacking[:] = scene.requires - filled
-    missing, required, places, supply = scene.missing, scene.required, scene.places, scene.supply
-    cards, types = hand.artisans.shape
-    hires = list_hires(params, scene, horizon, books, hand.artisans, lacking)
-    room = np.empty(places.max() + 1)
-    for n in range(len(room)):
-        room[n] = room_worth(params, horizon, n)
-    kept = np.zeros(cards)  # worth of keeping each card rather than drawing another
+    hires = list_hires(params, scene, horizon, books, hand.artisans, lacking, gone)
+    kept = np.zeros(len(hand.banned))  # worth of keeping each card rather than drawing another
     for h in range(len(hires.slot)):
         kept[hires.slot[h]] = max(kept[hires.slot[h]], hires.gain[h])
-    kept = horizon.later * (params.keep_weight * kept - params.fresh_card)
-    complete = missing == 0
-    resting = landing_worth(
-        params, horizon, books, complete, reach, landing, librarian, florins, per_florin
-    )
-    best = supply_worth(params, horizon, supply) + resting + kept.sum()
+    for i in range(len(kept)):
+        kept[i] = horizon.later * (params.keep_weight * kept[i] - params.fresh_card)
+    order = order_cards(kept, gone)
+    room = np.empty(scene.places.max() + 1)
+    for n in range(len(room)):
+        room[n] = room_worth(params, horizon, n)
+    for tower in range(len(missing)):
+        complete[tower] = missing[tower] == 0
+    resting = landing_worth(params, scene, horizon, books, complete, librarian, scene.florins)
+    hand_worth = 0.0
+    for i in order:
+        hand_worth += kept[i]
+    best, lifter, card, into = hand_worth + resting, -1, -1, -1
+    best += supply_worth(params, horizon, supply)
     for k in range(types):
-        best += room[places[k]]
-    kept_all, lifter, card, into = kept.sum(), -1, -1, -1
-    second, rest = np.zeros(types, np.int64), np.zeros(types, np.int64)
-    if hires_left <= 0 or cards < 2:
-        return best, lifter, card, into
-    for a in range(len(hires.slot)):
-        for b in range(a, len(hires.slot) if hires_left > 1 and cards >= 4 else a + 1):
-            pair = b > a  # else one hire only
-            if pair and hires.slot[a] == hires.slot[b]:
+        best += room[scene.places[k]]
+    placed = np.zeros(types, np.int64)
+    for a in range(len(hires.slot) if hires_left > 0 else 0):
+        for b in range(a, len(hires.slot) if hires_left > 1 else a + 1):  # b = a: one hire only
+            first, other = hires.slot[a], hires.slot[b] if b > a else np.int64(-1)
+            if first == other:
                 continue
-            other = hires.slot[b] if pair else -1
-            lifting = hand.banned[hires.slot[a]] or (pair and hand.banned[other])
-            cost, lift = discard_cards(kept, hand.lifts, hires.slot[a], other, lifting)
+            lifting = hand.banned[first] or (b > a and hand.banned[other])
+            cost, lift = discard_cards(kept, order, hand.lifts, first, other, lifting)
             if cost == NEVER:
                 continue
-            cubes, gain, tower = hires.cubes[a], hires.gain[a], hires.tower[a]
-            done, second_done = hires.cubes[a] == missing[tower], False
-            second[:] = 0
-            if pair and hires.tower[b] == tower:
-                for k in range(types):
-                    rest[k] = lacking[tower, k] - hires.placed[a, k]
-                more = place_cubes(hand.artisans[other], rest, supply - cubes, second)
-                if more == 0:
-                    continue
-                left = missing[tower] - cubes
-                gain -= tower_worth(params, horizon, books[tower], left, required[tower])
-                gain += tower_worth(params, horizon, books[tower], left - more, required[tower])
-                cubes += more
-                done = left == more
-            elif pair:
-                cubes += hires.cubes[b]
-                if cubes > supply:
-                    continue
-                second[:] = hires.placed[b]
-                gain += hires.gain[b]
-                second_done = hires.cubes[b] == missing[hires.tower[b]]
-            worth = gain + kept_all - cost + supply_worth(params, horizon, supply - cubes)
+            cubes, gain = hire_both(
+                params,
+                horizon,
+                books,
+                missing,
+                scene.required,
+                supply,
+                hand.artisans,
+                lacking,
+                hires,
+                a,
+                b,
+                placed,
+            )
+            if cubes == 0:
+                continue
+            worth = hand_worth - cost + gain + supply_worth(params, horizon, supply - cubes)
             for k in range(types):
-                worth += room[places[k] - hires.placed[a, k] - second[k]]
-            if done or second_done:
-                complete[tower] = done
-                complete[hires.tower[b]] |= second_done
+                worth += room[scene.places[k] - placed[k]]
+            one, two = hires.tower[a], hires.tower[b]
+            complete[one] = missing[one] == (cubes if one == two else hires.cubes[a])
+            complete[two] = complete[two] or (one != two and missing[two] == hires.cubes[b])
+            if complete[one] or complete[two]:
                 worth += landing_worth(
-                    params, horizon, books, complete, reach, landing, librarian, florins, per_florin
+                    params, scene, horizon, books, complete, librarian, scene.florins
                 )
-                complete[tower] = False
-                complete[hires.tower[b]] = False
+                complete[one], complete[two] = False, False
             else:
                 worth += resting
             if worth > best:
-                best, lifter, card, into = worth, lift, hires.slot[a], tower
+                best, lifter, card, into = worth, lift, first, one
     return best, lifter, card, into
 
 
 @compiled
-def cheapest_payment(
-    params: Any, scene: Any, hand: Any, filled: Any, librarian: int, hires_left: int
-) -> int:
-    """Step 4c: the card without which the rest of the turn is worth most."""
-    chosen, best = 0, NEVER
-    for i in range(len(hand.banned)):
-        plan = best_plan(params, scene, without(hand, i), filled, librarian, hires_left)
-        if plan[0] > best:
-            chosen, best = i, plan[0]
-    return chosen
+def plan_turn(
+    params: Any,
+    scene: Any,
+    hand: Any,
+    filled: Any,
+    librarian: int,
+    hires_left: int,
+    paying: bool,
+) -> tuple[int, int, int, int]:
+    """Step 4c: (payer, lifter, card, tower), -1 for none.
+
+    The payer is the card without which the rest of the turn is worth most.
+    """
+    lacking = np.empty(filled.shape, np.int64)
+    for tower in range(lacking.shape[0]):
+        for k in range(lacking.shape[1]):
+            lacking[tower, k] = scene.requires[tower, k] - filled[tower, k]
+    payer, lifter, card, into, best = -1, -1, -1, -1, NEVER
+    for gone in range(0 if paying else -1, len(hand.banned) if paying else 0):
+        worth, lift, first, tower = best_plan(
+            params, scene, hand, lacking, librarian, hires_left, gone
+        )
+        if worth > best:
+            payer, lifter, card, into, best = gone, lift, first, tower, worth
+    return payer, lifter, card, into
 
 
 # The agent --------------------------------------------------------------------------------------
@@ -393,32 +427,32 @@ def greedy_action(tables: Any, public: Any, row: int, params: Any) -> int:
     ``tables``: Tables; ``public``: PublicState; ``params``: GreedyParams.
     """
     scene = read_scene(tables, public, row, params)
-    phase, librarian = public.phase[row], int(public.librarian[row])
-    tower = int(tables.board[librarian])
-    spaces, towers, hand_size = len(tables.board), len(scene.missing), tables.hand_size
-    keep, accept, first_hire = 1 + spaces, 3 + spaces, 5 + spaces  # see actions.py
-    first_lift = first_hire + hand_size * towers
-    if phase == TRAVEL:
-        loose = (public.place[row] == 0).sum() + public.deck_left[row]
-        return travel_action(params, scene, librarian, tables.board, loose >= 2)
-    if phase == SELL:
-        return keep + 1 if wants_sale(params, scene, librarian, tower) else keep
+    phase, librarian = public.phase[row], np.int64(public.librarian[row])
+    spaces, towers, hand_size = len(scene.landing), len(scene.missing), tables.hand_size
+    walk, keep, accept, hire = 1, 1 + spaces, 3 + spaces, 5 + spaces  # see actions.py
+    lift = hire + hand_size * towers
+    if phase in (TRAVEL, SELL):
+        farthest = scene.florins if phase == TRAVEL else np.int64(0)
+        space, sells = best_space(params, scene, tables.board, librarian, farthest)
+        if phase == SELL:
+            return keep + 1 if sells else keep
+        return walk + space if space != librarian else 0
     if phase == PRICE:
         display, last = public.display[row], public.display_len[row] - 1
-        coin = int(tables.coin[display[0]])
-        offer = int(tables.price[display[last], coin])
+        coin, tower = np.int64(tables.coin[display[0]]), np.int64(tables.board[librarian])
+        offer = np.int64(tables.price[display[last], coin])
         return accept + 1 if wants_wait(params, scene, librarian, tower, coin, offer) else accept
-    hand, filled = read_hand(tables, public, row), public.filled[row]
-    hires_left = int(public.hires_left[row])
-    if phase == HIRE:
-        plan = best_plan(params, scene, hand, filled, librarian, hires_left)
-        if plan[1] >= 0:
-            return first_lift + plan[1]
-        if plan[2] >= 0:
-            return first_hire + plan[2] * towers + plan[3]
-        return first_lift + 2 * hand_size
-    chosen = cheapest_payment(params, scene, hand, filled, librarian, hires_left)
-    return first_lift + hand_size + chosen
+    banned, can_lift = np.int64(public.banned[row]), tables.lifts_per_turn > 0
+    hand = read_hand(public.hand[row], banned, tables.artisans, tables.icon, can_lift)
+    hires_left = np.int64(public.hires_left[row])
+    payer, lifter, card, tower = plan_turn(
+        params, scene, hand, public.filled[row], librarian, hires_left, phase == PAY
+    )
+    if phase == PAY:
+        return lift + hand_size + payer
+    if lifter >= 0:
+        return lift + lifter
+    return hire + card * towers + tower if card >= 0 else lift + 2 * hand_size  # or end
 
 
 @compiled

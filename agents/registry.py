@@ -15,7 +15,7 @@ from incunabula.envs.errors import IncunabulaError
 # "ppo" is the trained policy that comes with the package.
 AGENTS = ("random", "greedy", "ppo")
 # Where a run folder holds its best policy.
-RUN_POLICY = Path("policy", "best")
+RUN_POLICY = "policy"
 
 
 def make_agent(spec: str | Path, edition: Edition, *, seed: int = 0) -> Agent:

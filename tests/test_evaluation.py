@@ -303,7 +303,8 @@ def write_policy(folder: Any) -> None:
     from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 
     engine = BibliogamoEngine(TINY)
-    network = {"kind": "mlp", "layers": [8], "value_layers": [8], "activation": "tanh"}
+    network: dict[str, Any] = {"kind": "mlp", "layers": [8], "value_layers": [8]}
+    network |= {"activation": "tanh", "card_dim": 4}
     rng = np.random.default_rng(0)
     shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
     weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
@@ -311,8 +312,8 @@ def write_policy(folder: Any) -> None:
 
 
 def test_policy_folders_and_run_folders_play(tmp_path: Any) -> None:
-    write_policy(tmp_path / "run" / "policy" / "best")
-    paths = [str(tmp_path / "run"), str(tmp_path / "run" / "policy" / "best")]
+    write_policy(tmp_path / "run" / "policy")
+    paths = [str(tmp_path / "run"), str(tmp_path / "run" / "policy")]
     result = evaluate(paths, edition=TINY, games=50, batch_size=7).result
     assert [agent["name"] for agent in result["agents"]] == paths
     assert result["agents"][0]["policy"]["training"] == {"steps": 1}
@@ -411,7 +412,7 @@ def test_report_again_replaces_its_files_and_no_others(
 
 def test_an_evaluated_run_shows_its_learning_curve(tmp_path: Any) -> None:
     pytest.importorskip("matplotlib")
-    write_policy(tmp_path / "run" / "policy" / "best")
+    write_policy(tmp_path / "run" / "policy")
     (tmp_path / "run" / "metrics.jsonl").write_text(
         '{"steps": 9, "eval_mean": 1.0, "eval_ci95": [0.5, 1.5]}\n'
     )

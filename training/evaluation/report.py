@@ -203,13 +203,11 @@ def _edition_note(result: Json) -> str:
 
 
 def _row(cells: Sequence[str], tag: str = "td", classes: Sequence[str] = ()) -> str:
-    named = [*classes, *[""] * len(cells)]
-    return "<tr>{}</tr>".format(
-        "".join(
-            f"<{tag}{f' class="{c}"' if c else ''}>{html.escape(cell)}</{tag}>"
-            for cell, c in zip(cells, named, strict=False)
-        )
-    )
+    shown = []
+    for i, cell in enumerate(cells):
+        attribute = f' class="{classes[i]}"' if i < len(classes) else ""
+        shown.append(f"<{tag}{attribute}>{html.escape(cell)}</{tag}>")
+    return f"<tr>{''.join(shown)}</tr>"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -194,8 +194,9 @@ class LeanPolicy(MaskableActorCriticPolicy):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         logits, values = self.logits_and_values(obs)
         log_probs = masked_log_softmax(logits, self._masks(action_masks, logits))
-        # Where an action is illegal p is exactly 0 and log p finite: it adds nothing.
-        entropy = -(log_probs.exp() * log_probs).sum(dim=1)
+        # Where an action is illegal p is exactly 0 and log p finite: it adds nothing. Softmax
+        # rather than exp, which is slow where it underflows.
+        entropy = -(torch.softmax(log_probs, dim=1) * log_probs).sum(dim=1)
         return values, log_probs.gather(1, actions[:, None]).squeeze(1), entropy
 
     def predict_values(self, obs: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
