@@ -54,7 +54,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: setup
 	$(BIN)/incunabula train bibliogamo --config demo --out runs/demo
-	$(BIN)/incunabula evaluate runs/demo
+	$(BIN)/incunabula evaluate bibliogamo --agents random,greedy,ppo,runs/demo --out runs/demo/report
 
 test: setup lint
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

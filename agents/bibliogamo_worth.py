@@ -145,8 +145,8 @@ def read_scene(tables: Any, public: Any, row: int, params: Any) -> Scene:
 
 @compiled
 def sigmoid(x: float) -> float:
-    """1/(1+e^-x)."""
-    return 1.0 / (1.0 + exp(-x))
+    """1/(1+e^-x), without overflow."""
+    return 1.0 / (1.0 + exp(min(-x, 500.0)))
 
 
 @compiled

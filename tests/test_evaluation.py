@@ -461,6 +461,13 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Any, monkeypatch: pytest.Mo
     assert [file.name for file in tmp_path.iterdir()] == ["evaluation.json"]
 
 
+def test_report_does_not_overwrite_a_training_run(evaluation: Evaluation, run: Any) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(IncunabulaError, match="training run's own folder"):
+        write_report(run, evaluation, run)
+    assert [file.name for file in run.iterdir()] == ["metrics.jsonl"]
+
+
 @pytest.mark.parametrize(
     ("ends", "said"),
     [([0.5, 1.5], "is better than the next, other: +1.00"), ([-0.5, 2.5], "can't be told from")],

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -19,9 +20,9 @@ from tests.play import EDITIONS, scripted
 
 # Of JSON states, rewards and legal sets: what the rules fix for ever, whatever the observation is.
 TRAJECTORIES = {
-    "bibliogamo": "",
-    "bibliogamo-tiny": "",
-    "bibliogamo-small": "",
+    "bibliogamo": "467b85694b76155c157e6b543ffea685e5317417f28e858b2d40ada5ed216f40",
+    "bibliogamo-tiny": "924b5123235e66f9c1f0c5baac409891803edfa278ee1f4162490677e41710ff",
+    "bibliogamo-small": "0ee147bf764530fb1e6ca29932beb1ce38cf47f565680ebaf76b5ec08c284ee5",
 }
 
 
@@ -64,6 +65,7 @@ def test_trajectories_do_not_depend_on_the_process_or_its_hash_seed() -> None:
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", code.format(n=n)],
+            cwd=Path(__file__).parent.parent,
             env=os.environ | {"PYTHONHASHSEED": hash_seed},
             stdout=subprocess.PIPE,
             text=True,

@@ -30,9 +30,17 @@ def observation_space(engine: BibliogamoEngine) -> gymnasium.Space[Observation]:
     return cast("gymnasium.Space[Observation]", box)
 
 
+class RenderModeError(IncunabulaError, TypeError):
+    """A render mode that isn't offered.
+
+    A TypeError too: stable-baselines3 asks for ``rgb_array`` whenever it makes an environment from
+    an id, and makes it without a render mode after a TypeError.
+    """
+
+
 def _checked_render_mode(render_mode: str | None) -> str | None:
     if render_mode is not None and render_mode not in RENDER_MODES:
-        raise IncunabulaError(
+        raise RenderModeError(
             f"render_mode: expected None or one of {', '.join(RENDER_MODES)}, got {render_mode!r}"
         )
     return render_mode

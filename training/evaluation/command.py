@@ -35,11 +35,9 @@ def run_evaluate(
     if out is not None:
         # Before the games are played, not after.
         from incunabula.training.evaluation.curve import read_curve
-        from incunabula.training.evaluation.files import check_folder
         from incunabula.training.evaluation.report import check_report_possible
 
-        check_report_possible()
-        check_folder(out)
+        check_report_possible(out)
         for run in runs:
             read_curve(run)
     from incunabula.training.evaluation.evaluate import evaluate

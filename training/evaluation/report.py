@@ -49,12 +49,22 @@ dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 """
 
 
-def check_report_possible() -> None:
-    """Raise IncunabulaError if the pictures can't be drawn here."""
+def check_report_possible(folder: str | Path) -> Path:
+    """Make the folder and see that a report can be written there, before games are played.
+
+    Raises IncunabulaError if it can't, or if the folder is a training run's own: its
+    evaluation.json would be overwritten.
+    """
     if find_spec("matplotlib") is None:
         raise IncunabulaError(
             "a report needs matplotlib, which is not installed: pip install 'incunabula[train]'"
         )
+    if is_run_folder(folder):
+        raise IncunabulaError(
+            f"out: {folder} is a training run's own folder; name another one, such as "
+            f"{Path(folder) / 'report'}"
+        )
+    return check_folder(folder)
 
 
 def write_report(folder: str | Path, evaluation: Evaluation, run_folder: RunFolders = None) -> Path:
@@ -76,10 +86,9 @@ def write_report(folder: str | Path, evaluation: Evaluation, run_folder: RunFold
         IncunabulaError: matplotlib is missing, the folder can't be written, or a run's metrics
             can't be read.
     """
-    check_report_possible()
+    path = check_report_possible(folder)
     from incunabula.training.evaluation.plots import learning_curve_png, scores_png
 
-    path = check_folder(folder)
     result = evaluation.result
     curves = _curves(result, run_folder)
     pictures = {"scores.png": scores_png(result)}
