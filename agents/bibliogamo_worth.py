@@ -65,10 +65,10 @@ class Scene(NamedTuple):
     book: float  # worth of a book that fills no slot, while it is still to be made
     vp_per_book: float
     per_florin: float  # VP a florin
-    florin_cap: int
-    days_left: int  # after this turn
-    supply: int
-    florins: int
+    florin_cap: np.int64
+    days_left: np.int64  # after this turn
+    supply: np.int64
+    florins: np.int64
     can_sell: bool  # two cards can be flipped (R10)
 
 
@@ -191,7 +191,7 @@ def tower_worth(params: Any, horizon: Any, book: float, missing: int, required: 
     if missing == 0:
         return book * params.complete_weight * horizon.later
     spare = horizon.days_left - params.days_to_sell - params.days_per_cube * missing
-    progress = (1.0 - missing / required) ** params.tower_convexity
+    progress = float(1.0 - missing / required) ** params.tower_convexity
     return book * horizon.later * progress * sigmoid(spare / params.tower_softness)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dis import get_instructions
@@ -34,8 +35,6 @@ class Compiled:
 
     numba is imported at that call and no sooner, so that importing a module of such functions
     stays quick. Compiled code is kept on disk between runs, where a folder can be written.
-    numba notices a change in the function's own file only: keep functions that call each other in
-    one file.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -52,31 +51,48 @@ class Compiled:
         """numba's form of the function, to be called from Python."""
         from numba import njit
 
+        function = self._linked()
+        # numba looks for changes in the function's own file only; by this name, code that was kept
+        # is also found stale when a function called from it has changed elsewhere.
+        function.__qualname__ += "_" + self._digest()
         try:
-            return njit(cache=True, error_model="numpy")(self._linked())
+            return njit(cache=True, error_model="numpy")(function)
         except RuntimeError:  # no folder for the cache can be written
-            return njit(error_model="numpy")(self._linked())
+            return njit(error_model="numpy")(function)
 
     @cached_property
     def _inner(self) -> Any:
         """numba's form of the function, to be called from compiled code: quicker to compile."""
         from numba import njit
 
-        return njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
-            self._linked()
-        )
+        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return njit(error_model="numpy", **options)(self._linked())
+
+    def _globals(self) -> dict[str, Any]:
+        """The global names the function reads, in alphabetical order, with their values."""
+        names = self.python.__globals__
+        read = {i.argval for i in get_instructions(self.python) if i.opname == "LOAD_GLOBAL"}
+        return {name: names[name] for name in sorted(read) if name in names}
 
     def _linked(self) -> FunctionType:
         """The function with the compiled functions it calls in place of the Python ones."""
-        code, names = self.python.__code__, self.python.__globals__
-        used = {i.argval for i in get_instructions(code) if i.opname == "LOAD_GLOBAL"}
-        given = {name: names[name] for name in ("__name__", *used) if name in names}
-        for name, value in given.items():
-            if isinstance(value, Compiled):
-                given[name] = value._inner
-        function = FunctionType(code, given, self.python.__name__)
+        given = {"__name__": self.python.__globals__["__name__"]}
+        for name, value in self._globals().items():
+            given[name] = value._inner if isinstance(value, Compiled) else value
+        function = FunctionType(self.python.__code__, given, self.python.__name__)
         function.__qualname__ = self.python.__qualname__
         return function
+
+    def _digest(self) -> str:
+        """A hash of the code of this function and of all that it calls."""
+        code = self.python.__code__
+        parts = [code.co_code.hex(), repr(code.co_consts), repr(code.co_names)]
+        for name, value in self._globals().items():
+            if isinstance(value, Compiled):
+                parts.append(value._digest())
+            elif isinstance(value, (int, float)):
+                parts.append(f"{name}={value}")
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def compiled(function: Callable[..., Any]) -> Compiled:

@@ -7,6 +7,7 @@ of the ban. Only what a player may know is used, and nothing is drawn at random.
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from incunabula.agents.compiled import compiled
 
 TRAVEL, SELL, PRICE, PAY = 0, 1, 2, 4  # phases, as in envs/bibliogamo/state.py
 NEVER = -1e9  # worth of what can't be done
-LONGEST_WAIT = 6  # days of waiting that the stopping programme looks ahead
+LONGEST_WAIT = 4  # days of waiting that the stopping programme looks ahead
 
 # Sales ------------------------------------------------------------------------------------------
 
@@ -37,7 +38,7 @@ def worth_of_day(params: Any, days_left: int) -> float:
     """What a day more of hires is worth."""
     if days_left <= 1:
         return 0.0
-    return float(params.day_worth * (1.0 - np.exp(-(days_left - 1) / params.day_softness)))
+    return params.day_worth * (1.0 - exp(-(days_left - 1) / params.day_softness))
 
 
 @compiled
@@ -293,19 +294,19 @@ def hire_both(
         placed[k] = hires.placed[a, k]
     if b == a:
         return cubes, gain
-    left, more = supply - cubes, np.int64(0)
+    left, more = supply - cubes, 0
     if hires.tower[b] != tower:
         for k in range(len(placed)):
             placed[k] += hires.placed[b, k]
         more = hires.cubes[b]
-        return (cubes + more, gain + hires.gain[b]) if more <= left else (np.int64(0), 0.0)
+        return (cubes + more, gain + hires.gain[b]) if more <= left else (0, 0.0)
     for k in range(len(placed)):
         count = min(min(artisans[hires.slot[b], k], lacking[tower, k] - placed[k]), left)
         placed[k] += count
         left -= count
         more += count
     if more == 0:
-        return np.int64(0), 0.0
+        return 0, 0.0
     lack, need, book = missing[tower] - cubes, required[tower], books[tower]
     gain -= tower_worth(params, horizon, book, lack, need)
     gain += tower_worth(params, horizon, book, lack - more, need)

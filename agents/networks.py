@@ -86,7 +86,7 @@ def card_features(tables: Tables) -> Float32Array:
     """
     t, c = tables, tables.cards
     out = np.zeros((c + 1, t.types * 2 + t.coins * 2 + 1 + c), np.float32)
-    parts = [
+    parts: list[npt.NDArray[Any]] = [
         t.artisans[:c],
         np.eye(t.types)[t.icon[:c]],
         np.eye(t.coins)[t.coin[:c]],

@@ -181,10 +181,9 @@ def train(
     as_json: JsonOption = False,
 ) -> None:
     """Train a policy with masked PPO (needs the extra `train`)."""
-    from incunabula.training.ppo.command import report
-    from incunabula.training.ppo.command import train as run_training
+    from incunabula.training.ppo.command import run_train
 
-    summary = run_training(
+    run_train(
         game,
         config,
         out,
@@ -193,9 +192,8 @@ def train(
         device=device,
         steps=steps,
         num_envs=num_envs,
-        quiet=as_json,
+        as_json=as_json,
     )
-    typer.echo(report(summary, as_json=as_json))
 
 
 def main() -> None:

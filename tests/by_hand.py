@@ -77,7 +77,9 @@ def stand(data: Json, **fields: Any) -> Json:
     placed = form["hand"] + form["deck"] + form["display"]
     form["discard"] = [c for c in range(len(data["cards"])) if c not in placed]
     form["supply"] = rules["cubes"] - sum(map(sum, form["towers"]))
-    form["score"] = form["books"] * rules["vp_per_book"] + form["florins"] // rules["florins_per_vp"]
+    form["score"] = (
+        form["books"] * rules["vp_per_book"] + form["florins"] // rules["florins_per_vp"]
+    )
     for slot, filled in zip(collection["slots"], form["slots_filled"], strict=True):
         form["score"] += slot["vp"] if filled else 0
     form["score"] += collection["bonus"] if all(form["slots_filled"]) else 0

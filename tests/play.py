@@ -166,12 +166,33 @@ def stand_at(game: QuickGame, form: Mapping[str, Any]) -> None:
     game._known = None
 
 
-def legal_json(engine: BibliogamoEngine, row: int) -> list[Json]:
-    """The legal actions of a row in the rules' JSON form."""
-    return [engine.action_to_json(row, int(i)) for i in np.flatnonzero(engine.mask[row])]
+def index_of(game: Game, action: Action) -> int:
+    """The number of an action in the oracle's present state, put together as documented."""
+    spaces, towers, slots = len(game.ring), len(game.towers), int(game.rules["hand_size"])
+    kind = action["type"]
+    if kind == "stay":
+        return 0
+    if kind == "walk":
+        return 1 + int(action["space"])
+    plain = {"keep": 1, "sell": 2, "accept": 3, "wait": 4}
+    if kind in plain:
+        return spaces + plain[kind]
+    first = spaces + 5
+    if kind == "end":
+        return first + slots * (towers + 2)
+    slot = sorted(game.hand).index(action["card"])
+    if kind == "hire":
+        return first + slot * towers + int(action["tower"])
+    return first + slots * (towers + (0 if kind == "lift" else 1)) + slot
 
 
 def assert_same(engine: BibliogamoEngine, row: int, game: Game) -> None:
     """The engine's row and the oracle agree: the JSON state and the legal set."""
     assert engine.snapshot(row) == game.state()
-    assert as_set(legal_json(engine, row)) == as_set(game.legal())
+    legal = sorted(index_of(game, action) for action in game.legal())
+    assert np.flatnonzero(engine.mask[row]).tolist() == legal
+
+
+def legal_json(engine: BibliogamoEngine, row: int) -> list[Json]:
+    """The legal actions of a row in the rules' JSON form."""
+    return [engine.action_to_json(row, int(i)) for i in np.flatnonzero(engine.mask[row])]

@@ -176,7 +176,9 @@ def test_a_tape_says_which_card_comes_next() -> None:
 def test_a_tape_that_runs_out_says_which_shuffle_is_needed() -> None:
     engine = tiny()
     engine.deal_tape(0, {"shuffles": [EVERY], "prestige": 0})
-    with pytest.raises(TapeError, match=r"shuffle 1 is needed, the tape has 1 \(shuffles\[0\.\.0") as e:
+    with pytest.raises(
+        TapeError, match=r"shuffle 1 is needed, the tape has 1 \(shuffles\[0\.\.0"
+    ) as e:
         for _ in range(20):
             engine.apply(engine.mask.argmax(axis=1))
     assert "add the order of the next shuffle" in str(e.value)

@@ -29,7 +29,7 @@ from tests.strategies import SEEDS, editions
 
 @lru_cache
 def stand_points(name: str) -> BibliogamoEngine:
-    return positions(name, 600, seed=11)
+    return positions(name, 400, seed=11)
 
 
 def as_known(state: Json) -> Json:

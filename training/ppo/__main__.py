@@ -19,9 +19,9 @@ def _main(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Train as a configuration says."""
-    from incunabula.training.ppo.command import report, train
+    from incunabula.training.ppo.command import run_train
 
-    summary = train(
+    run_train(
         None,
         None if resume else config,
         out,
@@ -30,9 +30,8 @@ def _main(
         device=device,
         steps=steps,
         num_envs=num_envs,
-        quiet=as_json,
+        as_json=as_json,
     )
-    typer.echo(report(summary, as_json=as_json))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.ppo.config import load_config, with_overrides
 from incunabula.training.ppo.rundir import default_folder
 
 GAMES = ("bibliogamo",)
+
+
+class Interrupted(IncunabulaError):
+    """Training was stopped by the user; the message says how to go on."""
 
 
 def train(
@@ -61,6 +67,24 @@ def train(
         folder = Path(out) if out is not None else default_folder(name)
         trainer = Trainer.start(chosen, folder, device)
     return trainer.run(quiet=quiet)
+
+
+def run_train(
+    game: str | None,
+    config: str | None,
+    out: str | None,
+    resume: str | None,
+    *,
+    as_json: bool = False,
+    **options: Any,
+) -> None:
+    """`train`, with its outcome printed; exit status 130 when it was interrupted."""
+    try:
+        summary = train(game, config, out, resume, quiet=as_json, **options)
+    except Interrupted as stop:
+        typer.echo(f"incunabula: {stop}", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(report(summary, as_json=as_json))
 
 
 def report(summary: dict[str, Any], *, as_json: bool = False) -> str:

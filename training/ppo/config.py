@@ -128,8 +128,7 @@ class TrainConfig(_Part):
     game: Annotated[Literal["bibliogamo"], one_of("bibliogamo")]
     edition: Text = "bibliogamo"
     algorithm: Annotated[
-        Literal["maskable_ppo", "maskable_ppo_stock", "ppo"],
-        one_of("maskable_ppo", "maskable_ppo_stock", "ppo"),
+        Literal["maskable_ppo", "ppo"], one_of("maskable_ppo", "ppo")
     ] = "maskable_ppo"
     """`ppo` is plain SB3 PPO: it sees no masks, and an illegal action costs `illegal_reward`."""
     seed: Annotated[int, whole(0, 2**63 - 1)] = 0

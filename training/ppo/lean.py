@@ -80,7 +80,7 @@ class LeanMaskablePPO(MaskablePPO):
             self.device,
         )
 
-    def collect_rollouts(self, env, callback, rollout_buffer, n_rollout_steps, use_masking=True):  # type: ignore[no-untyped-def]
+    def collect_rollouts(self, env, callback, rollout_buffer, n_rollout_steps, use_masking=True):
         """Play `n_steps` steps of every game with the present policy."""
         assert self._last_obs is not None
         assert self._last_episode_starts is not None

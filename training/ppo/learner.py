@@ -201,11 +201,13 @@ class Learner:
                     torch.from_numpy(arrays["random.cuda"].copy()), self.device
                 )
             numbers = arrays["random.numpy"]
-            legacy = ("MT19937", numbers[:-1].astype(np.uint32), int(numbers[-1]))
-            np.random.set_state(legacy)  # noqa: NPY002
+            generator = np.random.get_state(legacy=False)  # noqa: NPY002
+            assert isinstance(generator, dict)
+            generator["state"] = {"key": numbers[:-1].astype(np.uint32), "pos": int(numbers[-1])}
+            np.random.set_state(generator)  # noqa: NPY002
             environment = dict(checkpoint.environment)
             starts = environment.pop("learner.starts")
-            self.environment.set_state(environment)  # type: ignore[arg-type]
+            self.environment.set_state(environment)
             model._last_episode_starts = starts
             model._last_obs = self.environment.engine.observe()
             model.num_timesteps = int(checkpoint.progress["steps"])

@@ -41,9 +41,11 @@ def masked_log_softmax(logits: torch.Tensor, masks: torch.Tensor | None) -> torc
 
 
 def sample(log_probs: torch.Tensor) -> torch.Tensor:
-    """One action for each row, int64 (B,), by the Gumbel-max trick from torch's generator."""
-    noise = torch.empty_like(log_probs).exponential_()
-    return (log_probs - noise.log_()).argmax(dim=1)
+    """One action for each row, int64 (B,), from torch's generator; never one of probability 0."""
+    cumulated = torch.softmax(log_probs, dim=1).cumsum(dim=1)
+    # In (0, total]: the first sum to reach it belongs to an action of positive probability.
+    wanted = (1 - torch.rand(len(log_probs), 1, device=log_probs.device)) * cumulated[:, -1:]
+    return (cumulated < wanted).sum(dim=1)
 
 
 class HandSet(nn.Module):
@@ -147,10 +149,8 @@ class LeanPolicy(MaskableActorCriticPolicy):
         for layer, gain in ((self.action_net.query, 0.01), (self.action_net.other, 0.01)):
             self.init_weights(layer, gain)
         self.init_weights(self.action_net.key, 1.0)
-        self.optimizer = self.optimizer_class(
-            self.parameters(),
-            lr=lr_schedule(1),
-            **self.optimizer_kwargs,
+        self.optimizer = torch.optim.Adam(
+            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
         )
 
     def _act(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

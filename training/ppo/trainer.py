@@ -11,19 +11,15 @@ from typing import Any
 import torch
 
 from incunabula.agents.policy_folder import save_policy
-from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.clone import clone_teacher
+from incunabula.training.ppo.command import Interrupted
 from incunabula.training.ppo.config import TrainConfig
 from incunabula.training.ppo.evaluating import evaluate_weights
 from incunabula.training.ppo.learner import Learner, run_seeds
 from incunabula.training.ppo.precision import choose_device, choose_precision
 from incunabula.training.ppo.rundir import Checkpoint, RunFolder
 from incunabula.training.ppo.screen import Screen
-
-
-class Interrupted(IncunabulaError):
-    """Training was stopped by the user; the message says how to go on."""
 
 
 class Trainer:

@@ -52,13 +52,12 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
         skip_forced: bool = False,
         illegal_reward: float | None = None,
     ) -> None:
-        illegal = {} if illegal_reward is None else {"illegal_reward": illegal_reward}
         super().__init__(
             num_envs,
             edition,
             seed=seed,
             illegal_action="raise" if illegal_reward is None else "penalize",
-            **illegal,
+            illegal_reward=0.0 if illegal_reward is None else illegal_reward,
         )
         self._first_seed = seed
         self._gamma = np.float32(gamma)
