@@ -22,29 +22,30 @@ DISCARD, DECK = 0, 3  # places of a card, as in envs/bibliogamo/state.py
 class GreedyParams(NamedTuple):
     """What the agent believes, tuned on the default edition. VP unless another unit is given."""
 
-    price_weight: float = 0.55  # share of the mean price that a book still to be made is worth
-    slot_weight: float = 0.817  # share of its best open slot's VP that such a book is worth
-    depth_weight: float = -0.101  # share of the same tower's further open slots
-    days_per_slot: float = 2.723  # days each open slot takes, in judging the bonus
-    bonus_softness: float = 4.336  # days over which the bonus becomes doubtful
-    tower_convexity: float = 1.247  # power of a tower's progress (share of its cubes placed)
-    days_per_cube: float = 0.172  # days that a missing cube takes
-    days_to_sell: float = 1.258  # days between completing a tower and selling
-    tower_softness: float = 0.643  # days over which "too late" sets in
-    complete_weight: float = 1.084  # share of its book's worth that a complete tower is worth
-    sale_urgency: float = 0.612  # gained by selling next turn rather than later
-    end_days: float = 1.713  # days before the end within which later is no longer as good
-    room_weight: float = 1.042  # lost when no tower lacks a type
-    room_cubes: float = 1.496  # open places of a type at which that loss is down to 1/e
-    supply_weight: float = 0.15  # lost for each cube that the supply is short of
-    supply_wanted: float = 5.02  # cubes the supply should hold
-    keep_weight: float = 0.306  # share of its best hire that a card kept in hand is worth
-    fresh_card: float = 0.122  # worth of a card drawn instead of one kept
-    day_worth: float = 1.167  # worth of a day's hires, many days before the end
-    day_softness: float = 6.207  # days before the end within which that shrinks
-    purse_weight: float = 0.171  # extra worth of the first florins, share of their own
-    purse_florins: float = 2.108  # florins that count as first
-    walk_weight: float = 1.825  # a walked florin counts this many times
+    price_weight: float = 0.63  # share of the mean price that a book still to be made is worth
+    slot_weight: float = 0.803  # share of its best open slot's VP that such a book is worth
+    days_per_slot: float = 2.32  # days each open slot takes, in judging the bonus
+    bonus_softness: float = 4.79  # days over which the bonus becomes doubtful
+    tower_convexity: float = 1.26  # power of a tower's progress (share of its cubes placed)
+    days_per_cube: float = 0.181  # days that a missing cube takes
+    days_to_sell: float = 1.24  # days between completing a tower and selling
+    tower_softness: float = 0.464  # days over which "too late" sets in
+    complete_weight: float = 1.07  # share of its book's worth that a complete tower is worth
+    sale_urgency: float = 0.606  # gained by selling next turn rather than later
+    end_days: float = 1.77  # days before the end within which later is no longer as good
+    room_weight: float = 1.0  # lost when no tower lacks a type
+    room_cubes: float = 1.23  # open places of a type at which that loss is down to 1/e
+    pair_weight: float = 0.338  # lost when no tower lacks two of a type
+    pair_towers: float = 1.04  # towers lacking two of it at which that loss is down to 1/e
+    supply_weight: float = 0.132  # lost for each cube that the supply is short of
+    supply_wanted: float = 5.28  # cubes the supply should hold
+    keep_weight: float = 0.326  # share of its best hire that a card kept in hand is worth
+    fresh_card: float = 0.149  # worth of a card drawn instead of one kept
+    day_worth: float = 0.979  # worth of a day's hires, many days before the end
+    day_softness: float = 6.19  # days before the end within which that shrinks
+    purse_weight: float = 0.136  # extra worth of the first florins, share of their own
+    purse_florins: float = 2.32  # florins that count as first
+    walk_weight: float = 1.94  # a walked florin counts this many times
 
 
 class Scene(NamedTuple):
@@ -53,7 +54,9 @@ class Scene(NamedTuple):
     requires: npt.NDArray[np.int16]  # (T, K)
     required: npt.NDArray[np.int64]  # (T,) cubes one book needs
     missing: npt.NDArray[np.int64]  # (T,) cubes lacking
+    lacking: npt.NDArray[np.int64]  # (T, K) cubes lacking
     places: npt.NDArray[np.int64]  # (K,) cubes lacking of each type
+    wide: npt.NDArray[np.int64]  # (K,) towers lacking two or more of each type
     reach: npt.NDArray[np.int64]  # (S, T) florins for the walk to the tower's nearest space
     landing: npt.NDArray[np.float64]  # (S,) chance that step 2 moves the librarian so many spaces
     prices: npt.NDArray[np.int64]  # (n, Q) of the cards that may be flipped next
@@ -88,12 +91,16 @@ def read_scene(tables: Any, public: Any, row: int, params: Any) -> Scene:
     towers, types = requires.shape
     spaces, coins = len(board), tables.price.shape[1]
     missing, required = np.zeros(towers, np.int64), np.zeros(towers, np.int64)
-    places = np.zeros(types, np.int64)
+    lacking = np.empty((towers, types), np.int64)
+    places, wide = np.zeros(types, np.int64), np.zeros(types, np.int64)
     for tower in range(towers):
         for k in range(types):
+            lack = np.int64(requires[tower, k] - filled[tower, k])
+            lacking[tower, k] = lack
             required[tower] += requires[tower, k]
-            missing[tower] += requires[tower, k] - filled[tower, k]
-            places[k] += requires[tower, k] - filled[tower, k]
+            missing[tower] += lack
+            places[k] += lack
+            wide[k] += 1 if lack >= 2 else 0
     reach = np.full((spaces, towers), spaces, np.int64)  # farther than any walk
     for space in range(spaces):
         for target in range(spaces):
@@ -123,7 +130,9 @@ def read_scene(tables: Any, public: Any, row: int, params: Any) -> Scene:
         requires,
         required,
         missing,
+        lacking,
         places,
+        wide,
         reach,
         landing / max(n, 1),
         prices[:n],
@@ -167,19 +176,17 @@ def look_ahead(params: Any, scene: Any, slots: Any, days_left: int, books: Any) 
     best = np.full(len(books), -1.0)
     books[:] = scene.book
     slot_weight = 1.0 - (1.0 - params.slot_weight) * later
-    depth_weight = params.depth_weight * later
     for j in range(len(slots)):
         tower = scene.slot_tower[j]
         if tower >= 0 and not slots[j]:
             open_slots += 1
             vp = float(scene.slot_vp[j])
-            books[tower] += depth_weight * vp
             best[tower] = max(best[tower], vp)
     bonus = scene.bonus * bonus_chance(params, open_slots, days_left)
     share = scene.bonus * bonus_chance(params, open_slots - 1, days_left) - bonus
     for tower in range(len(books)):
         if best[tower] >= 0.0:
-            books[tower] += (slot_weight - depth_weight) * best[tower] + share
+            books[tower] += slot_weight * best[tower] + share
     return Horizon(days_left, later, bonus)
 
 
@@ -244,6 +251,12 @@ def room_worth(params: Any, horizon: Any, places: int) -> float:
 
 
 @compiled
+def pair_room_worth(params: Any, horizon: Any, towers: int) -> float:
+    """What it costs that only so many towers can take two of a type: many cards hire two."""
+    return -horizon.later * params.pair_weight * exp(-towers / params.pair_towers)
+
+
+@compiled
 def position_worth(
     params: Any,
     scene: Any,
@@ -251,6 +264,7 @@ def position_worth(
     books: Any,
     missing: Any,
     places: Any,
+    wide: Any,
     supply: int,
     librarian: int,
     florins: int,
@@ -264,4 +278,5 @@ def position_worth(
         worth += tower_worth(params, horizon, books[tower], missing[tower], scene.required[tower])
     for k in range(len(places)):
         worth += room_worth(params, horizon, places[k])
+        worth += pair_room_worth(params, horizon, wide[k])
     return worth + landing_worth(params, scene, horizon, books, complete, librarian, florins)

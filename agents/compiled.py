@@ -65,7 +65,9 @@ class Compiled:
         """numba's form of the function, to be called from compiled code: quicker to compile."""
         from numba import njit
 
+        # Inlined: passing tuples of arrays on costs more than small functions do themselves.
         options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        options["forceinline"] = True
         return njit(error_model="numpy", **options)(self._linked())
 
     def _globals(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from incunabula.agents.bibliogamo_worth import (
     GreedyParams,
     landing_worth,
     look_ahead,
+    pair_room_worth,
     position_worth,
     read_scene,
     room_worth,
@@ -45,10 +46,12 @@ def worth_of_day(params: Any, days_left: int) -> float:
 def worth_once_sold(params: Any, scene: Any, tower: int, space: int, florins: int) -> Any:
     """Worth after selling ``tower`` at ``space`` for nothing, after 0, 1, .. more days of waiting;
     float (waits + 1,)."""
-    slots, missing, places = scene.slots.copy(), scene.missing.copy(), scene.places.copy()
+    slots, missing = scene.slots.copy(), scene.missing.copy()
+    places, wide = scene.places.copy(), scene.wide.copy()
     missing[tower] = scene.required[tower]
     for k in range(len(places)):
         places[k] += scene.requires[tower, k]
+        wide[k] += 1 if scene.requires[tower, k] >= 2 else 0
     now, chosen = scene.vp_per_book, -1
     for j in range(len(slots)):  # R14: the highest-VP open slot
         fits = scene.slot_tower[j] == tower and not slots[j]
@@ -64,7 +67,7 @@ def worth_once_sold(params: Any, scene: Any, tower: int, space: int, florins: in
         days_left = scene.days_left - wait
         horizon = look_ahead(params, scene, slots, days_left, books)
         worths[wait] = now + position_worth(
-            params, scene, horizon, books, missing, places, supply, space, florins
+            params, scene, horizon, books, missing, places, wide, supply, space, florins
         )
         now -= worth_of_day(params, days_left)
     return worths
@@ -132,6 +135,7 @@ def best_space(
             books,
             scene.missing,
             scene.places,
+            scene.wide,
             scene.supply,
             space,
             florins,
@@ -204,9 +208,10 @@ def place_cubes(artisans: Any, lacking: Any, supply: int, placed: Any) -> int:
 
 @compiled
 def list_hires(
-    params: Any, scene: Any, horizon: Any, books: Any, artisans: Any, lacking: Any, gone: int
+    params: Any, scene: Any, horizon: Any, books: Any, artisans: Any, gone: int
 ) -> Hires:
-    """The hires of a hand's cards but for ``gone``; ``lacking`` int (T, K)."""
+    """The hires of a hand's cards but for ``gone``."""
+    lacking = scene.lacking
     towers, types = lacking.shape
     cards, m = len(artisans), 0
     slot, tower_of = np.empty(cards * towers, np.int64), np.empty(cards * towers, np.int64)
@@ -314,28 +319,36 @@ def hire_both(
 
 
 @compiled
+def narrows(lack: int, count: int) -> int:
+    """1 if a tower that could take two more of a type no longer can after ``count`` more."""
+    return 1 if lack >= 2 and lack - count < 2 else 0
+
+
+@compiled
 def best_plan(
-    params: Any, scene: Any, hand: Any, lacking: Any, librarian: int, hires_left: int, gone: int
+    params: Any, scene: Any, hand: Any, librarian: int, hires_left: int, gone: int
 ) -> tuple[float, int, int, int]:
     """The best hires with this hand, without its card ``gone`` (-1: none is gone).
 
     Returns (worth, lifter, card, tower), -1 for none; lifter and card are places in the hand.
     Worth leaves out what no hire changes. At most two hires ahead, each paid for with the cards
-    worth least, the ban lifted if it must be. ``lacking``: int (T, K).
+    worth least, the ban lifted if it must be.
     """
-    missing, supply, types = scene.missing, scene.supply, len(scene.places)
+    missing, lacking, supply, types = scene.missing, scene.lacking, scene.supply, len(scene.places)
     books, complete = np.empty(len(missing)), np.empty(len(missing), np.bool_)
     horizon = look_ahead(params, scene, scene.slots, scene.days_left, books)
-    hires = list_hires(params, scene, horizon, books, hand.artisans, lacking, gone)
+    hires = list_hires(params, scene, horizon, books, hand.artisans, gone)
     kept = np.zeros(len(hand.banned))  # worth of keeping each card rather than drawing another
     for h in range(len(hires.slot)):
         kept[hires.slot[h]] = max(kept[hires.slot[h]], hires.gain[h])
     for i in range(len(kept)):
         kept[i] = horizon.later * (params.keep_weight * kept[i] - params.fresh_card)
     order = order_cards(kept, gone)
-    room = np.empty(scene.places.max() + 1)
+    room, pair_room = np.empty(scene.places.max() + 1), np.empty(len(missing) + 1)
     for n in range(len(room)):
         room[n] = room_worth(params, horizon, n)
+    for n in range(len(pair_room)):
+        pair_room[n] = pair_room_worth(params, horizon, n)
     for tower in range(len(missing)):
         complete[tower] = missing[tower] == 0
     resting = landing_worth(params, scene, horizon, books, complete, librarian, scene.florins)
@@ -345,7 +358,7 @@ def best_plan(
     best, lifter, card, into = hand_worth + resting, -1, -1, -1
     best += supply_worth(params, horizon, supply)
     for k in range(types):
-        best += room[scene.places[k]]
+        best += room[scene.places[k]] + pair_room[scene.wide[k]]
     placed = np.zeros(types, np.int64)
     for a in range(len(hires.slot) if hires_left > 0 else 0):
         for b in range(a, len(hires.slot) if hires_left > 1 else a + 1):  # b = a: one hire only
@@ -372,10 +385,7 @@ def best_plan(
             )
             if cubes == 0:
                 continue
-            worth = hand_worth - cost + gain + supply_worth(params, horizon, supply - cubes)
-            for k in range(types):
-                worth += room[scene.places[k] - placed[k]]
-            one, two = hires.tower[a], hires.tower[b]
+            worth, one, two = hand_worth - cost + gain, hires.tower[a], hires.tower[b]
             complete[one] = missing[one] == (cubes if one == two else hires.cubes[a])
             complete[two] = complete[two] or (one != two and missing[two] == hires.cubes[b])
             if complete[one] or complete[two]:
@@ -385,6 +395,14 @@ def best_plan(
                 complete[one], complete[two] = False, False
             else:
                 worth += resting
+            if worth <= best:
+                continue  # the rest is never positive
+            worth += supply_worth(params, horizon, supply - cubes)
+            for k in range(types):
+                count = placed[k] if one == two else hires.placed[a, k]
+                narrowed = narrows(lacking[one, k], count)
+                narrowed += narrows(lacking[two, k], placed[k] - count)
+                worth += room[scene.places[k] - placed[k]] + pair_room[scene.wide[k] - narrowed]
             if worth > best:
                 best, lifter, card, into = worth, lift, first, one
     return best, lifter, card, into
@@ -392,27 +410,15 @@ def best_plan(
 
 @compiled
 def plan_turn(
-    params: Any,
-    scene: Any,
-    hand: Any,
-    filled: Any,
-    librarian: int,
-    hires_left: int,
-    paying: bool,
+    params: Any, scene: Any, hand: Any, librarian: int, hires_left: int, paying: bool
 ) -> tuple[int, int, int, int]:
     """Step 4c: (payer, lifter, card, tower), -1 for none.
 
     The payer is the card without which the rest of the turn is worth most.
     """
-    lacking = np.empty(filled.shape, np.int64)
-    for tower in range(lacking.shape[0]):
-        for k in range(lacking.shape[1]):
-            lacking[tower, k] = scene.requires[tower, k] - filled[tower, k]
     payer, lifter, card, into, best = -1, -1, -1, -1, NEVER
     for gone in range(0 if paying else -1, len(hand.banned) if paying else 0):
-        worth, lift, first, tower = best_plan(
-            params, scene, hand, lacking, librarian, hires_left, gone
-        )
+        worth, lift, first, tower = best_plan(params, scene, hand, librarian, hires_left, gone)
         if worth > best:
             payer, lifter, card, into, best = gone, lift, first, tower, worth
     return payer, lifter, card, into
@@ -446,9 +452,7 @@ def greedy_action(tables: Any, public: Any, row: int, params: Any) -> int:
     banned, can_lift = np.int64(public.banned[row]), tables.lifts_per_turn > 0
     hand = read_hand(public.hand[row], banned, tables.artisans, tables.icon, can_lift)
     hires_left = np.int64(public.hires_left[row])
-    payer, lifter, card, tower = plan_turn(
-        params, scene, hand, public.filled[row], librarian, hires_left, phase == PAY
-    )
+    payer, lifter, card, tower = plan_turn(params, scene, hand, librarian, hires_left, phase == PAY)
     if phase == PAY:
         return lift + hand_size + payer
     if lifter >= 0:

@@ -3,7 +3,7 @@
 A network is described by JSON values:
 
     {"kind": "mlp", "layers": [256, 256], "value_layers": [256, 256], "activation": "tanh",
-     "card_dim": 32}
+     "card_dim": 32, "tower_dim": 32}
 
 Policy and value are two networks of these hidden layers; every array is float32. Layer i has
 `policy.i.weight` (out, in) and `policy.i.bias` (out,), or `value.i...`; the last value layer gives
@@ -15,6 +15,10 @@ one number. What gives a logit for each action depends on the kind:
   purpose (hiring into each tower, lifting, paying), and the card's key, which `policy.key` computes
   from the card's features; so what is learned about a card holds in every hand slot.
   `policy.other` gives the logits of the other actions, in their order.
+- `towers`: as `cards`; and a tower's query, and the logit of walking to it, get a part that comes
+  from what the tower needs (`tower_features`), by one network for all towers: `policy.tower`, with
+  `policy.context` of the last hidden layer added, rectified, then `policy.tower_query` and
+  `policy.tower_walk`.
 """
 
 from __future__ import annotations
@@ -34,14 +38,15 @@ Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.intp]
 Weights = Mapping[str, Float32Array]
 
-KINDS = ("mlp", "cards")
+KINDS = ("mlp", "cards", "towers")
 ACTIVATIONS: dict[str, Callable[[Float32Array], Float32Array]] = {
     "tanh": lambda x: np.tanh(x, out=x),
     "relu": lambda x: np.maximum(x, np.float32(0), out=x),
 }
+LACKING_SCALE, MISSING_SCALE = 3.0, 8.0
 MAX_LAYERS = 8
 MAX_WIDTH = 4096
-MAX_CARD_DIM = 1024
+MAX_DIM = 1024
 
 
 def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -68,12 +73,14 @@ def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
                 f"{where}: network.{field}: must be 1 to {MAX_LAYERS} whole numbers from 1 to "
                 f"{MAX_WIDTH}"
             )
-    dim = network.get("card_dim")
-    if type(dim) is not int or not 1 <= dim <= MAX_CARD_DIM:
-        raise IncunabulaError(
-            f"{where}: network.card_dim: must be a whole number from 1 to {MAX_CARD_DIM}"
-        )
-    unknown = set(network) - {*fields, "layers", "value_layers", "card_dim"}
+    dims = ("card_dim", "tower_dim")
+    for field in dims:
+        dim = network.get(field)
+        if type(dim) is not int or not 1 <= dim <= MAX_DIM:
+            raise IncunabulaError(
+                f"{where}: network.{field}: must be a whole number from 1 to {MAX_DIM}"
+            )
+    unknown = set(network) - {*fields, *dims, "layers", "value_layers"}
     if unknown:
         raise IncunabulaError(f"{where}: network: unknown field {sorted(unknown)[0][:40]!r}")
     return dict(network)
@@ -122,6 +129,46 @@ def hand_set(tables: Tables, observation: Float32Array) -> tuple[Float32Array, I
     ), ids
 
 
+def towers_around(tables: Tables) -> Float32Array:
+    """1 where tower t stands o spaces clockwise of space s; float32 (S, T * S), o fastest."""
+    s = np.arange(tables.spaces)
+    towers = tables.board[(s[:, None] + s) % tables.spaces]  # (s, o)
+    found = towers[:, None, :] == np.arange(tables.towers)[None, :, None]
+    return found.reshape(tables.spaces, -1).astype(np.float32)
+
+
+def tower_features_size(tables: Tables) -> int:
+    """Numbers `tower_features` gives of each tower."""
+    return 3 * tables.types + 4 + tables.spaces
+
+
+def tower_features(tables: Tables, observation: Float32Array) -> Float32Array:
+    """What observations say of each tower, float32 (n, T, f).
+
+    Artisans lacking of each type, whether any and whether more than one is; all that are missing,
+    whether none is; the VP of its best open slot; whether a hire for it is to be paid; and where it
+    stands as seen from the librarian (one-hot, clockwise).
+    """
+    fields, n, one = Layout(tables).fields, len(observation), np.float32(1)
+    filled = observation[:, fields["filled"].slice].reshape(n, tables.towers, tables.types)
+    lacking = (one - filled) * tables.requires.astype(np.float32)
+    missing = lacking.sum(axis=2, keepdims=True)
+    pending = fields["pending_tower"].slice.stop
+    parts = [
+        lacking / np.float32(LACKING_SCALE),
+        lacking > 0.5,
+        lacking > 1.5,
+        missing / np.float32(MISSING_SCALE),
+        missing < 0.5,
+        observation[:, fields["next_slot"].slice, None],
+        observation[:, pending - tables.towers : pending, None],  # the first column means none
+        (observation[:, fields["librarian"].slice] @ towers_around(tables)).reshape(
+            n, tables.towers, -1
+        ),
+    ]
+    return np.concatenate(parts, axis=2, dtype=np.float32)
+
+
 def expected_shapes(
     network: Mapping[str, Any], observation: int, actions: int, tables: Tables
 ) -> dict[str, tuple[int, ...]]:
@@ -132,7 +179,7 @@ def expected_shapes(
         shapes[f"{name}.weight"] = (outputs, inputs)
         shapes[f"{name}.bias"] = (outputs,)
 
-    by_cards = network["kind"] == "cards"
+    by_cards = network["kind"] != "mlp"
     inputs = hand_set_size(tables) if by_cards else observation
     for part, layers in (("policy", network["layers"]), ("value", network["value_layers"])):
         for i, (size, following) in enumerate(pairwise([inputs, *layers])):
@@ -143,6 +190,12 @@ def expected_shapes(
         layer("policy.query", last, (tables.towers + 2) * dim)
         layer("policy.key", card_features(tables).shape[1], dim)
         layer("policy.other", last, actions - tables.hand_size * (tables.towers + 2))
+        if network["kind"] == "towers":
+            size = network["tower_dim"]
+            layer("policy.tower", tower_features_size(tables), size)
+            layer("policy.context", last, size)
+            layer("policy.tower_query", size, dim)
+            layer("policy.tower_walk", size, 1)
     else:
         layer(f"policy.{len(network['layers'])}", last, actions)
     layer(f"value.{len(network['value_layers'])}", network["value_layers"][-1], 1)
@@ -164,7 +217,8 @@ class NumpyNetwork:
         self._activate = ACTIVATIONS[network["activation"]]
         self._depth = {"policy": len(network["layers"]), "value": len(network["value_layers"])}
         self._keys: Float32Array | None = None
-        if network["kind"] == "cards":
+        self._towers = network["kind"] == "towers"
+        if network["kind"] != "mlp":
             self._keys = self._linear("policy.key", card_features(tables)).T.copy()
 
     def logits(self, observation: Float32Array) -> Float32Array:
@@ -174,11 +228,19 @@ class NumpyNetwork:
             return self._linear(f"policy.{self._depth['policy']}", latent)
         inputs, ids = hand_set(self._tables, observation)
         latent = self._hidden("policy", inputs)
-        n, parts = len(latent), self._tables.towers + 2
-        queries = self._linear("policy.query", latent).reshape(n * parts, -1)
-        scores = (queries @ self._keys).reshape(n, parts, -1)  # every card, in hand or not
-        chosen = np.take_along_axis(scores, ids[:, None, :], axis=2)
+        t = self._tables
+        n, parts = len(latent), t.towers + 2
+        queries = self._linear("policy.query", latent).reshape(n, parts, -1)
         other = self._linear("policy.other", latent)
+        if self._towers:
+            towers = self._linear("policy.tower", tower_features(t, observation))
+            towers += self._linear("policy.context", latent)[:, None, :]
+            towers = np.maximum(towers, np.float32(0), out=towers)
+            queries[:, :-2] += self._linear("policy.tower_query", towers)
+            walks = self._linear("policy.tower_walk", towers)[:, :, 0]
+            other[:, 1 : 1 + t.spaces] += walks[:, t.board]
+        scores = (queries.reshape(n * parts, -1) @ self._keys).reshape(n, parts, -1)
+        chosen = np.take_along_axis(scores, ids[:, None, :], axis=2)
         hire = chosen[:, :-2].transpose(0, 2, 1).reshape(n, -1)  # slot-major
         use = chosen[:, -2:].reshape(n, -1)  # lift slots, then pay slots
         return np.concatenate([other[:, :-1], hire, use, other[:, -1:]], axis=1)

@@ -49,12 +49,6 @@ class Policy(NamedTuple):
         return dict(self.description["network"])
 
 
-def layout_sha256(layout: Layout) -> str:
-    """Names what lies where in an observation: equal hashes, equal meaning of every number."""
-    table = [[f.name, f.start, list(f.shape), f.high] for f in layout.fields.values()]
-    return hashlib.sha256(json.dumps(table, separators=(",", ":")).encode()).hexdigest()
-
-
 def save_policy(
     folder: str | Path,
     weights: Mapping[str, npt.NDArray[np.float32]],
@@ -84,7 +78,7 @@ def save_policy(
         "game": edition.game,
         "edition": edition.name,
         "edition_sha256": edition.sha256,
-        "layout_sha256": layout_sha256(layout),
+        "layout_sha256": layout.sha256,
         "observation_size": layout.size,
         "actions": actions,
         "network": dict(network),
@@ -194,7 +188,7 @@ def _check_edition(path: Path, description: Mapping[str, Any], edition: Edition)
         )
     for field, found, name in (
         ("edition_sha256", edition.sha256, f"edition {edition.name!r}"),
-        ("layout_sha256", layout_sha256(layout), "observation layout"),
+        ("layout_sha256", layout.sha256, "observation layout"),
     ):
         if description[field] != found:
             made = f" (edition {description['edition'][:40]!r})" if "edition" in field else ""

@@ -123,10 +123,10 @@ def test_extreme_seeds_deal_different_games_and_the_same_ones_again() -> None:
     engine = BibliogamoEngine("bibliogamo", len(SEEDS))
     every = np.arange(len(SEEDS))
     engine.deal(every, u64(*SEEDS))
-    decks = [tuple(deck_order(engine, row)) for row in every]
+    decks = [tuple(deck_order(engine, row)) for row in range(len(SEEDS))]
     assert len(set(decks)) == len(SEEDS)
     engine.deal(every, u64(*SEEDS))
-    assert [tuple(deck_order(engine, row)) for row in every] == decks
+    assert [tuple(deck_order(engine, row)) for row in range(len(SEEDS))] == decks
 
 
 def test_seeds_count_modulo_2_to_the_64() -> None:
@@ -176,12 +176,17 @@ def test_a_tape_says_which_card_comes_next() -> None:
 def test_a_tape_that_runs_out_says_which_shuffle_is_needed() -> None:
     engine = tiny()
     engine.deal_tape(0, {"shuffles": [EVERY], "prestige": 0})
-    with pytest.raises(
-        TapeError, match=r"shuffle 1 is needed, the tape has 1 \(shuffles\[0\.\.0"
-    ) as e:
-        for _ in range(20):
+
+    def play_on() -> None:
+        while True:
             engine.apply(engine.mask.argmax(axis=1))
-    assert "add the order of the next shuffle" in str(e.value)
+
+    with pytest.raises(TapeError) as e:
+        play_on()
+    assert str(e.value) == (
+        "tape: ran out of shuffles: shuffle 1 is needed, the tape has 1 (shuffles[0..0]); "
+        "add the order of the next shuffle"
+    )
 
 
 def test_a_longer_tape_goes_on_where_a_shorter_one_ran_out() -> None:
@@ -218,7 +223,7 @@ def test_tapes_of_different_lengths_and_seeds_live_in_one_batch() -> None:
         ({"shuffles": 5, "prestige": 0}, "tape.shuffles"),
         ({"shuffles": EVERY, "prestige": 0}, "tape.shuffles[0]"),
         ({"shuffles": [EVERY, [0, 1]], "prestige": 0}, "tape.shuffles[1]"),
-        ({"shuffles": [EVERY, EVERY[:-1] + [1]], "prestige": 0}, "tape.shuffles[1]"),
+        ({"shuffles": [EVERY, [*EVERY[:-1], 1]], "prestige": 0}, "tape.shuffles[1]"),
         ({"shuffles": [EVERY, EVERY, [8, *EVERY[1:]]], "prestige": 0}, "tape.shuffles[2]"),
         ({"shuffles": [[*EVERY, 8]], "prestige": 0}, "tape.shuffles[0]"),
         ({"shuffles": [[7, 6, 5, 4, 3, 2, True, 0]], "prestige": 0}, "tape.shuffles[0]"),

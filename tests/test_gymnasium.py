@@ -182,8 +182,8 @@ def test_environments_that_were_never_seeded_differ() -> None:
 @pytest.mark.parametrize("name", EDITIONS)
 def test_five_episodes_in_a_row_report_their_own_return_and_length(name: str) -> None:
     # Faults 14 and 16: the return of legal play is the score, in every episode.
-    env = RecordEpisodeStatistics(BibliogamoEnv(name))
-    play = Eager(env.unwrapped.engine.actions, 1, np.random.default_rng(1))  # type: ignore[attr-defined]
+    env: Any = RecordEpisodeStatistics(BibliogamoEnv(name))
+    play = Eager(env.unwrapped.engine.actions, 1, np.random.default_rng(1))
     _, info = env.reset(seed=1)
     for _ in range(5):
         total, length, over = 0.0, 0, False
@@ -194,7 +194,7 @@ def test_five_episodes_in_a_row_report_their_own_return_and_length(name: str) ->
             total += float(reward)
             length += 1
         assert (float(info["episode"]["r"]), int(info["episode"]["l"])) == (total, length)
-        final = env.unwrapped.layout.decode(observation)  # type: ignore[attr-defined]
+        final = env.unwrapped.layout.decode(observation)
         assert (final["phase"], final["score"], info["score"]) == ("over", total, total)
         _, info = env.reset()
 
@@ -322,7 +322,8 @@ def test_a_refused_reset_uses_up_no_episode() -> None:
     env = BibliogamoEnv("bibliogamo-tiny")
     env.reset(seed=0)
     before, state = env.deal, env.snapshot()
-    for options in ({"prestige": 9}, {"tape": {"shuffles": [EVERY]}}, {"tape": {"shuffles": []}}):
+    wrong: list[Any] = [{"prestige": 9}, *({"tape": {"shuffles": s}} for s in ([EVERY], []))]
+    for options in wrong:
         with pytest.raises(IncunabulaError):
             env.reset(options=options)
         with pytest.raises(IncunabulaError):

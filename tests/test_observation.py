@@ -15,6 +15,7 @@ from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEn
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.observation import Layout
 from incunabula.envs.bibliogamo.tables import build_tables
+from incunabula.envs.errors import IncunabulaError
 from tests.play import (
     EDITIONS,
     Eager,
@@ -68,7 +69,7 @@ def test_the_table_is_without_gaps_and_covers_the_vector(name: str) -> None:
     assert observation.dtype == np.float32
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(editions())
 def test_the_table_of_a_random_edition_is_without_gaps(data: Json) -> None:
     check_table(BibliogamoEngine(data, 1).layout)
@@ -109,7 +110,7 @@ def test_decoding_an_observation_gives_the_public_state(name: str) -> None:
         assert engine.layout.decode(observations[row]) == as_known(engine.snapshot(row))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(editions(), SEEDS, st.integers(0, 2**32 - 1))
 def test_decoding_gives_the_public_state_at_every_step_of_random_editions(
     data: Json, seed: int, luck: int
@@ -252,7 +253,7 @@ def test_infos_never_hold_the_deal() -> None:
     env = BibliogamoEnv()
     _, info = env.reset(seed=123)
     assert set(info) == {"action_mask", "score"}
-    _, _, _, _, info = env.step(env.action_space.n - 1)
+    _, _, _, _, info = env.step(env.engine.actions.end)
     assert set(info) == {"action_mask", "score"}
     _, _, _, _, info = env.step(int(np.flatnonzero(env.action_masks() == 0)[0]))
     assert set(info) == {"action_mask", "score", "illegal"}
@@ -283,3 +284,18 @@ def test_observing_changes_nothing() -> None:
         engine.snapshot(row)["hand"].append(99)
     assert engine.state.equal(before)
     assert np.array_equal(engine.mask, mask)
+
+
+@pytest.mark.xfail(strict=True, reason="one-hot marks are lost where `out` is not contiguous")
+@pytest.mark.parametrize("layout", ["part of wider rows", "Fortran order"])
+def test_observations_may_be_written_into_any_array_or_it_is_refused(layout: str) -> None:
+    engine = positions("bibliogamo-tiny", 3)
+    width = engine.layout.size
+    out = np.zeros((3, 2 * width), np.float32)[:, :width]
+    if layout == "Fortran order":
+        out = np.zeros((width, 3), np.float32).T
+    try:
+        engine.observe(out)
+    except IncunabulaError:
+        return
+    assert np.array_equal(out, engine.observe())

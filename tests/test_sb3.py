@@ -20,18 +20,18 @@ from tests.play import EDITIONS, Eager, choose
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO  # noqa: E402
-from sb3_contrib.common.maskable.evaluation import evaluate_policy  # noqa: E402
-from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported  # noqa: E402
-from stable_baselines3.common.env_checker import check_env  # noqa: E402
-from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
-from stable_baselines3.common.evaluation import (  # noqa: E402
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import (
     evaluate_policy as evaluate_without_masks,
 )
-from stable_baselines3.common.monitor import Monitor  # noqa: E402
-from stable_baselines3.common.vec_env import SubprocVecEnv, VecMonitor, VecNormalize  # noqa: E402
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import SubprocVecEnv, VecMonitor, VecNormalize
 
-from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv  # noqa: E402
+from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv
 
 ID = "incunabula:incunabula/Bibliogamo-v0"
 # SB3 first asks for a render mode that isn't offered, and goes on without it.
@@ -58,7 +58,8 @@ def test_sb3_makes_the_single_environment_from_its_id_and_finds_its_masks() -> N
     assert is_masking_supported(env)
     env.reset()
     masks = get_action_masks(env)
-    assert (masks.shape, masks.dtype) == ((2, 52), np.int8)
+    assert masks.shape == (2, 52)
+    assert masks.dtype == np.int8
     assert learner(ID).get_env().num_envs == 1  # type: ignore[union-attr]
     rng = np.random.default_rng(0)
     ended: list[dict[str, Any]] = []
@@ -110,7 +111,9 @@ def test_a_spawned_worker_plays_the_games_of_a_single_environment() -> None:
 @pytest.mark.parametrize("name", EDITIONS)
 def test_every_value_is_that_of_the_gymnasium_vector_environment(name: str) -> None:
     n = 6
-    mine = BibliogamoSB3VecEnv(n, name, seed=11, illegal_action="penalize", illegal_reward=-2.5)
+    mine: Any = BibliogamoSB3VecEnv(
+        n, name, seed=11, illegal_action="penalize", illegal_reward=-2.5
+    )
     theirs = BibliogamoVectorEnv(
         n, name, autoreset_mode=AutoresetMode.SAME_STEP, illegal_reward=-2.5
     )
@@ -128,7 +131,7 @@ def test_every_value_is_that_of_the_gymnasium_vector_environment(name: str) -> N
         want = theirs.step(actions)
         infos = want[4]
         assert got[0].tobytes() == want[0].tobytes()
-        assert [array.dtype for array in got[:3]] == [np.float32, np.float32, np.bool_]  # type: ignore[union-attr]
+        assert [array.dtype for array in got[:3]] == [np.float32, np.float32, np.bool_]
         assert np.array_equal(got[1], want[1])
         assert np.array_equal(got[2], want[2])
         totals, lengths = totals + want[1], lengths + 1
@@ -180,7 +183,7 @@ def test_reset_options_hold_for_one_episode_of_each_row() -> None:
     found = []
     for options in (None, {"prestige": 1}, [{"prestige": 2}, {}, {"prestige": 3}], None):
         if options is not None:
-            env.set_options(options)  # type: ignore[arg-type]
+            env.set_options(options)
         env.reset()
         found.append(env.engine.state.prestige.tolist())
     assert found == [[4, 4, 4], [1, 1, 1], [2, 4, 3], [4, 4, 4]]
@@ -189,7 +192,7 @@ def test_reset_options_hold_for_one_episode_of_each_row() -> None:
 @pytest.mark.parametrize("how", ["deep copy", "pickle"])
 def test_a_copy_goes_on_as_the_original_does(how: str) -> None:
     # Fault 26.
-    env = BibliogamoSB3VecEnv(4, "bibliogamo-small", seed=0)
+    env: Any = BibliogamoSB3VecEnv(4, "bibliogamo-small", seed=0)
     env.reset()
     for _ in range(20):
         env.step(env.action_masks().argmax(axis=1))
@@ -209,7 +212,8 @@ def test_a_copy_goes_on_as_the_original_does(how: str) -> None:
 
 def test_arrays_may_be_spoilt_and_are_never_shared() -> None:
     # Faults 7 and 15: SB3 changes rewards in place and keeps the last observation.
-    env, twin = (BibliogamoSB3VecEnv(4, "bibliogamo-tiny", seed=0) for _ in range(2))
+    env: Any = BibliogamoSB3VecEnv(4, "bibliogamo-tiny", seed=0)
+    twin: Any = BibliogamoSB3VecEnv(4, "bibliogamo-tiny", seed=0)
     kept: list[Any] = [env.reset()]
     twin.reset()
     for _ in range(40):
@@ -232,7 +236,8 @@ def test_masks_of_the_batch_come_in_one_block_or_row_by_row() -> None:
     env = BibliogamoSB3VecEnv(5, seed=0)
     env.reset()
     masks = env.action_masks()
-    assert (masks.dtype, masks.shape) == (np.bool_, (5, 52))
+    assert masks.shape == (5, 52)
+    assert masks.dtype == np.bool_
     assert is_masking_supported(env)
     assert get_action_masks(env).reshape(5, 52).tobytes() == masks.tobytes()
     rows = env.env_method("action_masks", indices=[3, 1])
@@ -255,7 +260,7 @@ def test_a_normaliser_leaves_the_masks_alone() -> None:
         masks = get_action_masks(env).reshape(4, -1)
         assert masks.dtype == np.bool_
         assert np.array_equal(masks, inner.engine.legal())
-        _, rewards, dones, infos = env.step(choose(masks, rng))
+        _, _, dones, infos = env.step(choose(masks, rng))
         for row in np.flatnonzero(dones):
             assert infos[row]["episode"]["r"] == infos[row]["score"]
 
@@ -291,6 +296,7 @@ def test_maskable_ppo_trains_directly_and_never_plays_an_illegal_action() -> Non
     assert model.num_timesteps >= 2048
     assert model.get_env() is env
     assert len(model.ep_info_buffer) > 0  # type: ignore[arg-type]
+    returns: Any
     returns, lengths = evaluate_policy(
         model, BibliogamoSB3VecEnv(8, seed=100), n_eval_episodes=16, return_episode_rewards=True
     )
@@ -299,7 +305,7 @@ def test_maskable_ppo_trains_directly_and_never_plays_an_illegal_action() -> Non
     )
     assert returns == again  # fault 36
     assert len(returns) == len(lengths) == 16  # type: ignore[arg-type]
-    assert min(returns) >= 0  # type: ignore[type-var]
+    assert min(returns) >= 0
 
 
 def test_a_plain_evaluation_without_masks_gives_a_clear_error() -> None:

@@ -39,7 +39,7 @@ def test_every_value_is_that_of_single_environments_over_their_ends(
 ) -> None:
     # Faults 13, 17: observations, rewards, flags and infos, with illegal actions among them.
     n = 5
-    mine = gymnasium.make_vec(IDS[name], num_envs=n, autoreset_mode=mode)
+    mine: Any = gymnasium.make_vec(IDS[name], num_envs=n, autoreset_mode=mode)
     sync = SyncVectorEnv(
         [functools.partial(gymnasium.make, IDS[name]) for _ in range(n)], autoreset_mode=mode
     )
@@ -307,7 +307,7 @@ def test_statistics_of_five_episodes_in_a_row_are_exact(mode: AutoresetMode) -> 
     found: list[list[tuple[float, int]]] = [[] for _ in range(n)]
     while min(map(len, found)) < 5:
         *_, infos = wrapped.step(env.action_masks().argmax(axis=1))
-        for row in np.flatnonzero(infos.get("_episode", np.zeros(n))):
+        for row in np.flatnonzero(infos.get("_episode", np.zeros(n))).tolist():
             episode = infos["episode"]
             found[row].append((float(episode["r"][row]), int(episode["l"][row])))
     for row in range(n):

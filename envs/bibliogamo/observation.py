@@ -51,7 +51,8 @@ class Layout:
         fields: {name: Field}, in the order of the vector, without gaps.
         size: F, the vector's length.
         high: float32 (F,), upper bounds; the lower ones are 0.
-        sha256: hash of what learned policies depend on (names, places, shapes, scales).
+        sha256: hash of what learned policies depend on (names, places, shapes, scales): equal
+            hashes, equal meaning of every number.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -130,8 +131,10 @@ class Layout:
 
     @property
     def sha256(self) -> str:
-        table = [[f.name, f.start, list(f.shape), f.meaning] for f in self.fields.values()]
-        return hashlib.sha256(json.dumps(table).encode()).hexdigest()
+        table = [[f.name, f.start, list(f.shape), f.high] for f in self.fields.values()]
+        scales = [[name, *self.scaled[name][:2]] for name in COUNTS]
+        text = json.dumps([table, scales], separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def observe(self, s: State, rows: slice | Rows, out: Float32Array) -> None:
         """Write the observations of these rows into ``out``, float32 (n, F), C-contiguous."""

@@ -73,14 +73,16 @@ class Network(_Part):
 
     `mlp`: two separate networks of these layers. `cards`: the same, but hand cards enter and are
     chosen through features of the cards instead of hand slots, `card_dim` numbers a card.
+    `towers`: as `cards`, and towers are looked at one by one too, `tower_dim` numbers a tower.
     """
 
-    kind: Annotated[Literal["mlp", "cards"], one_of("mlp", "cards")] = "mlp"
+    kind: Annotated[Literal["mlp", "cards", "towers"], one_of("mlp", "cards", "towers")] = "mlp"
     layers: Annotated[tuple[Annotated[int, whole(1, 4096)], ...], LIST] = (256, 256)
     value_layers: Annotated[tuple[Annotated[int, whole(1, 4096)], ...], LIST] = ()
     """Layers of the value network; empty = as the policy's."""
     activation: Annotated[Literal["tanh", "relu"], one_of("tanh", "relu")] = "tanh"
     card_dim: Annotated[int, whole(1, 1024)] = 32
+    tower_dim: Annotated[int, whole(1, 1024)] = 32
 
     @model_validator(mode="after")
     def _check_layers(self) -> Self:
@@ -127,9 +129,9 @@ class TrainConfig(_Part):
 
     game: Annotated[Literal["bibliogamo"], one_of("bibliogamo")]
     edition: Text = "bibliogamo"
-    algorithm: Annotated[
-        Literal["maskable_ppo", "ppo"], one_of("maskable_ppo", "ppo")
-    ] = "maskable_ppo"
+    algorithm: Annotated[Literal["maskable_ppo", "ppo"], one_of("maskable_ppo", "ppo")] = (
+        "maskable_ppo"
+    )
     """`ppo` is plain SB3 PPO: it sees no masks, and an illegal action costs `illegal_reward`."""
     seed: Annotated[int, whole(0, 2**63 - 1)] = 0
     total_steps: Annotated[int, whole(1, MAX_STEPS)]

@@ -133,6 +133,7 @@ class Learner:
             "value_layers": list(network.value_layers or network.layers),
             "activation": network.activation,
             "card_dim": network.card_dim,
+            "tower_dim": network.tower_dim,
         }
 
     def weights(self) -> Weights:

@@ -4,12 +4,14 @@
 parameters, with less around it: no distribution objects, no validation, masks as bool tensors,
 optionally bfloat16 inside the networks. Log-probabilities and losses are always float32.
 
-Two kinds of network (`config.Network.kind`):
+Three kinds of network (`config.Network.kind`):
 
 - `mlp`: separate tanh or relu networks for policy and value; parameters are named as in sb3.
 - `cards`: hand cards enter the network as a set, and actions that use a card are scored by the
   product of a query computed from the position and a key computed from the card's features, so
   that what is learned about a card holds in every hand slot.
+- `towers`: as `cards`, and queries for towers come from what each tower needs, by one network for
+  all towers.
 """
 
 from collections.abc import Callable
@@ -20,6 +22,7 @@ import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
+from torch.nn import functional
 
 from incunabula.agents import networks
 from incunabula.envs.bibliogamo.observation import Layout
@@ -72,10 +75,46 @@ class HandSet(nn.Module):
         return torch.cat([obs[:, :start], held[:, : self.cards], sums], dim=1)
 
 
+class TowerFeatures(nn.Module):
+    """What an observation says of each tower: (B, F) -> (B, T, f), `networks.tower_features`."""
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__()
+        fields = Layout(tables).fields
+        self.filled, self.librarian = fields["filled"].slice, fields["librarian"].slice
+        self.slot = fields["next_slot"].slice
+        stop = fields["pending_tower"].slice.stop
+        self.pending = slice(stop - tables.towers, stop)  # the first column means none
+        self.shape = fields["filled"].shape
+        self.size = networks.tower_features_size(tables)
+        requires = torch.from_numpy(tables.requires.astype(np.float32))
+        self.register_buffer("requires", requires, persistent=False)
+        around = torch.from_numpy(networks.towers_around(tables))
+        self.register_buffer("around", around, persistent=False)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        towers, types = self.shape
+        lacking = (1 - obs[:, self.filled].view(-1, towers, types)) * self.requires
+        around = (obs[:, self.librarian] @ self.around).view(len(obs), towers, -1)
+        return torch.cat(
+            [
+                lacking / networks.LACKING_SCALE,
+                (lacking > 0.5).float(),
+                (lacking > 1.5).float(),
+                lacking.sum(dim=2, keepdim=True) / networks.MISSING_SCALE,
+                (lacking.sum(dim=2, keepdim=True) < 0.5).float(),
+                obs[:, self.slot, None],
+                obs[:, self.pending, None],
+                around,
+            ],
+            dim=2,
+        )
+
+
 class CardHead(nn.Module):
     """Logits of all actions; those that use a card are products of queries and card keys."""
 
-    def __init__(self, inputs: int, tables: Tables, dim: int) -> None:
+    def __init__(self, inputs: int, tables: Tables, dim: int, tower_dim: int) -> None:
         super().__init__()
         self.towers, self.cards = tables.towers, tables.cards
         self.plain = 1 + tables.spaces + 4  # stay, walks, keep, sell, accept, wait; end is last
@@ -84,16 +123,46 @@ class CardHead(nn.Module):
         self.query = nn.Linear(inputs, (self.towers + 2) * dim)
         self.key = nn.Linear(features.shape[1], dim)
         self.other = nn.Linear(inputs, self.plain + 1)
+        self.look: TowerFeatures | None = None
+        if tower_dim:
+            self.look = TowerFeatures(tables)
+            self.tower = nn.Linear(self.look.size, tower_dim)
+            self.context = nn.Linear(inputs, tower_dim)
+            self.tower_query = nn.Linear(tower_dim, dim)
+            self.tower_walk = nn.Linear(tower_dim, 1)
+            board = torch.from_numpy(tables.board.astype(np.int64))
+            self.register_buffer("board", board, persistent=False)
 
-    def forward(self, latent: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+    def forward(self, latent: torch.Tensor, ids: torch.Tensor, obs: torch.Tensor) -> torch.Tensor:
         keys = self.key(self.features)
         queries = self.query(latent).view(len(latent), self.towers + 2, -1)
+        other = self.other(latent)
+        if self.look is not None:
+            # Every tower by the same network, in the light of the whole position.
+            towers = torch.relu(self.tower(self.look(obs)) + self.context(latent)[:, None, :])
+            shared = functional.pad(self.tower_query(towers), (0, 0, 0, 2))
+            queries = queries + shared
+            walks = self.tower_walk(towers)[:, :, 0].index_select(1, self.board)
+            other = other + functional.pad(walks, (1, 5))
         scores = queries @ keys.T  # (B, T + 2, C + 1): every card, in hand or not
         chosen = scores.gather(2, ids[:, None, :].expand(-1, self.towers + 2, -1))
-        other = self.other(latent)
         hire = chosen[:, : self.towers].transpose(1, 2).flatten(1)  # slot-major
         use = chosen[:, self.towers :].flatten(1)  # lift slots, then pay slots
         return torch.cat([other[:, : self.plain], hire, use, other[:, self.plain :]], dim=1)
+
+    def init_weights(self, init: Callable[[nn.Module, float], None]) -> None:
+        """As sb3 does: small logits at first; keys of size one, so that queries can grow."""
+        for layer in (self.query, self.other):
+            init(layer, 0.01)
+        init(self.key, 1.0)
+        if self.look is not None:
+            for layer, gain in (
+                (self.tower, 2**0.5),
+                (self.context, 1.0),
+                (self.tower_query, 0.01),
+                (self.tower_walk, 0.01),
+            ):
+                init(layer, gain)
 
 
 class LeanPolicy(MaskableActorCriticPolicy):
@@ -142,13 +211,14 @@ class LeanPolicy(MaskableActorCriticPolicy):
         self._hand = HandSet(self._tables)
         self.features_dim = self._hand.size
         super()._build(lr_schedule)
+        spec = self.network_spec
         self.action_net = CardHead(
-            self.mlp_extractor.latent_dim_pi, self._tables, self.network_spec.card_dim
+            self.mlp_extractor.latent_dim_pi,
+            self._tables,
+            spec.card_dim,
+            spec.tower_dim if spec.kind == "towers" else 0,
         )
-        # As sb3 does: small logits at first; keys of size one, so that queries can grow.
-        for layer, gain in ((self.action_net.query, 0.01), (self.action_net.other, 0.01)):
-            self.init_weights(layer, gain)
-        self.init_weights(self.action_net.key, 1.0)
+        self.action_net.init_weights(self.init_weights)
         self.optimizer = torch.optim.Adam(
             self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
         )
@@ -159,7 +229,7 @@ class LeanPolicy(MaskableActorCriticPolicy):
             return self.action_net(self.mlp_extractor.policy_net(obs)), obs
         ids = self._hand.ids(obs)
         inputs = self._hand(obs, ids)
-        return self.action_net(self.mlp_extractor.policy_net(inputs), ids), inputs
+        return self.action_net(self.mlp_extractor.policy_net(inputs), ids, obs), inputs
 
     def logits_and_values(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Unmasked logits float32 (B, A) and values float32 (B, 1) of observations (B, F)."""

@@ -43,10 +43,11 @@ class Potential:
 
     def worth(self, p: PublicState) -> Float32Array:
         """Points that selling a book of each tower would bring now, float32 (N, T)."""
-        still_open = ~p.slots_filled
-        slots: Float32Array = (self._slot_worth[p.prestige] * still_open[:, None, :]).max(axis=2)
-        slots += self._base
-        return slots
+        slots: Float32Array = self._slot_worth[p.prestige]  # a copy
+        slots *= ~p.slots_filled[:, None, :]
+        worth: Float32Array = slots.max(axis=2)
+        worth += self._base
+        return worth
 
     def __call__(self, p: PublicState) -> Float32Array:
         """Phi of every row, float32 (N,)."""

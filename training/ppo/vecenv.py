@@ -145,7 +145,7 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
         self._lengths[rows] = 0
         self._illegal[rows] = 0
         if self._potential is not None:
-            self._phi[rows] = self._potential(self.engine.state.take(rows).public())
+            self._phi[rows] = self._potential(self.engine.public().take(rows))
 
     def statistics(self) -> dict[str, float]:
         """Means over the last finished games: `score`, `length` (decisions), `illegal` actions."""
