@@ -43,6 +43,7 @@ class PolicyAgent(Agent):
         self.policy = policy
         self.name = name or policy.folder.name
         self._network: NumpyNetwork | None = None
+        self._advisor: Agent | None = None
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
         if view.edition.sha256 != self.policy.description["edition_sha256"]:
@@ -52,7 +53,14 @@ class PolicyAgent(Agent):
             )
         if self._network is None:
             self._network = NumpyNetwork(self.policy.network, self.policy.weights, view.tables)
+            if self.policy.network["advisor"] is not None:
+                from incunabula.agents.registry import make_agent
+
+                self._advisor = make_agent(self.policy.network["advisor"], view.edition)
         logits = self._logits(self._network, view.observation)
+        if self._advisor is not None:
+            weight = np.float32(self.policy.network["advice"])
+            logits[np.arange(len(logits)), self._advisor.act(view)] += weight
         return np.where(view.action_mask, logits, -np.inf).argmax(axis=1)
 
     def _logits(

@@ -3,7 +3,11 @@
 A network is described by JSON values:
 
     {"kind": "mlp", "layers": [256, 256], "value_layers": [256, 256], "activation": "tanh",
-     "card_dim": 32, "tower_dim": 32}
+     "card_dim": 32, "tower_dim": 32, "advisor": null, "advice": 5.0}
+
+With an `advisor`, the name of a baseline, the logit of that agent's choice is raised by `advice`:
+the policy says where to depart from it (residual policy learning: Silver, Allen, Tenenbaum and
+Kaelbling, 2018, arXiv:1812.06298).
 
 Policy and value are two networks of these hidden layers; every array is float32. Layer i has
 `policy.i.weight` (out, in) and `policy.i.bias` (out,), or `value.i...`; the last value layer gives
@@ -47,6 +51,7 @@ LACKING_SCALE, MISSING_SCALE = 3.0, 8.0
 MAX_LAYERS = 8
 MAX_WIDTH = 4096
 MAX_DIM = 1024
+MAX_ADVICE = 100
 
 
 def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -80,7 +85,12 @@ def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise IncunabulaError(
                 f"{where}: network.{field}: must be a whole number from 1 to {MAX_DIM}"
             )
-    unknown = set(network) - {*fields, *dims, "layers", "value_layers"}
+    if network.get("advisor") not in (None, "greedy"):
+        raise IncunabulaError(f"{where}: network.advisor: must be null or greedy")
+    advice = network.get("advice")
+    if type(advice) not in (int, float) or not 0 <= advice <= MAX_ADVICE:
+        raise IncunabulaError(f"{where}: network.advice: must be a number from 0 to {MAX_ADVICE}")
+    unknown = set(network) - {*fields, *dims, "layers", "value_layers", "advisor", "advice"}
     if unknown:
         raise IncunabulaError(f"{where}: network: unknown field {sorted(unknown)[0][:40]!r}")
     return dict(network)

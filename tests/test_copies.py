@@ -171,7 +171,7 @@ def test_a_vector_environment_is_restored_with_the_rows_that_wait_for_their_rese
             with pytest.raises(IncunabulaError, match="its game is over"):
                 other.step(masks.argmax(axis=1))
             continue
-        want, got = (each.step(masks.argmax(axis=1)) for each in (env, other))
+        want, got = env.step(masks.argmax(axis=1)), other.step(masks.argmax(axis=1))
         for a, b in zip(got[:4], want[:4], strict=True):
             assert a.tobytes() == b.tobytes()
 

@@ -362,5 +362,7 @@ def test_wrong_actions_raise_at_once_and_change_nothing(actions: Any, message: s
 
 
 def test_a_batch_must_be_reset_first() -> None:
-    with pytest.raises(IncunabulaError, match=r"call reset\(\) first"):
-        BibliogamoSB3VecEnv(2, "bibliogamo-tiny").step(np.zeros(2, int))
+    env = BibliogamoSB3VecEnv(2, "bibliogamo-tiny")
+    for use in (env.action_masks, lambda: env.step(np.zeros(2, int))):
+        with pytest.raises(IncunabulaError, match=r"call reset\(\) first"):
+            use()

@@ -16,6 +16,7 @@ from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
 
 from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv  # noqa: E402
 from incunabula.envs.errors import IllegalActionError  # noqa: E402
+from incunabula.training.ppo.bench import compare  # noqa: E402
 from incunabula.training.ppo.config import Network, Shaping  # noqa: E402
 from incunabula.training.ppo.lean import LeanMaskablePPO, Rollout  # noqa: E402
 from incunabula.training.ppo.network import LeanPolicy, masked_log_softmax, sample  # noqa: E402
@@ -307,3 +308,10 @@ def test_rollout_is_reused() -> None:
     }
     rollout.obs[1, 2, 3] = 7
     assert rollout.flat()["obs"][5, 3] == 7
+
+
+def test_the_comparison_of_speeds_measures_both() -> None:
+    found = compare(num_envs=8, n_steps=4, batch_size=16, layers=(8,), threads=(1, 2), rounds=1)
+    measured = {(row["learner"], row["threads"]) for row in found["rows"]}
+    assert {("stock", 1), ("lean", 1), ("stock", 2), ("lean", 2)} <= measured
+    assert found["ratio"]["lean"] > 0

@@ -322,7 +322,7 @@ def start(folder: Path, config: Path) -> "subprocess.Popen[str]":
 
 def wait_for(folder: Path, lines: int) -> None:
     """Until the metrics have so many lines."""
-    for _ in range(6000):
+    for _ in range(30_000):
         path = folder / "metrics.jsonl"
         if path.exists() and path.read_text().count("\n") >= lines:
             return
@@ -338,7 +338,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on_and_a_kill_loses_little(tmp_path: Pa
     process = start(folder, config)
     wait_for(folder, 3)
     process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=120)
+    _, error = process.communicate(timeout=120)
     assert process.returncode == 130
     assert f"--resume {folder}" in error
     assert "Traceback" not in error

@@ -96,8 +96,7 @@ class BibliogamoSB3VecEnv(VecEnv):
         list[dict[str, Any]],
     ]:
         games = self.games
-        if not games.ready:
-            raise IncunabulaError("no game has been dealt: call reset() first")
+        self._check_dealt()
         try:
             rewards, done, illegal = games.step(games.rows, np.asarray(self._actions))
         except IllegalActionError as error:
@@ -131,8 +130,13 @@ class BibliogamoSB3VecEnv(VecEnv):
         return self.engine.observe(), rewards.astype(np.float32), done, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Legal actions, bool (N, A)."""
+        """Legal actions, bool (N, A); every row has one, since finished games are dealt anew."""
+        self._check_dealt()  # a row without a legal action would be sampled from as if all were
         return self.engine.mask.copy()
+
+    def _check_dealt(self) -> None:
+        if not self.games.ready:
+            raise IncunabulaError("no game has been dealt: call reset() first")
 
     def close(self) -> None:
         """Nothing to release."""

@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent
 from incunabula.training.ppo.config import TrainConfig
 from incunabula.training.ppo.lean import LeanMaskablePPO, Rollout
 from incunabula.training.ppo.learner import Learner, make_environment, run_seeds
-from incunabula.training.ppo.network import masked_log_softmax, sample
+from incunabula.training.ppo.network import advised, masked_log_softmax, sample
 from incunabula.training.ppo.vecenv import TrainingVecEnv
 
 STEPS = 64
@@ -77,10 +77,11 @@ def _play(
             rollout.obs[t].copy_(torch.from_numpy(engine.observe()))
             rollout.masks[t].copy_(torch.from_numpy(environment.masks))
             rollout.starts[t].copy_(torch.from_numpy(dones))
-            view = View(engine, rows, rows.astype(np.uint64), environment.lengths)
-            wanted = torch.from_numpy(teacher.act(view))
+            wanted = torch.from_numpy(environment.ask(teacher))
             rollout.actions[t].copy_(wanted)
             logits, values = policy.logits_and_values(rollout.obs[t])
+            if model.advisor is not None:
+                logits = advised(logits, wanted, policy.network_spec.advice)
             rollout.values[t].copy_(values[:, 0])
             own = sample(masked_log_softmax(logits, rollout.masks[t])).cpu()
             played = torch.where(torch.rand(len(rows)) < share, wanted, own)
@@ -121,7 +122,9 @@ def _learn(
             cross_entropy = functional.nll_loss(log_probs, batch["actions"])
             value_loss = functional.mse_loss(values.flatten(), batch["returns"])
             optimizer.zero_grad()
-            (cross_entropy + config.vf_coef * value_loss).backward()
+            # A policy that hears its teacher knows the choices: only values are to be learned.
+            imitation = 0.0 if model.advisor is not None else cross_entropy
+            (imitation + config.vf_coef * value_loss).backward()
             torch.nn.utils.clip_grad_norm_(model.policy.parameters(), config.max_grad_norm)
             optimizer.step()
             with torch.no_grad():

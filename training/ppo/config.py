@@ -83,6 +83,11 @@ class Network(_Part):
     activation: Annotated[Literal["tanh", "relu"], one_of("tanh", "relu")] = "tanh"
     card_dim: Annotated[int, whole(1, 1024)] = 32
     tower_dim: Annotated[int, whole(1, 1024)] = 32
+    advisor: Annotated[Literal["greedy"], one_of("greedy")] | None = None
+    """An agent whose choice the policy hears: it starts as that agent and learns where to depart
+    from it."""
+    advice: Annotated[float, number(0, 100)] = 5.0
+    """What the advisor's choice adds to its logit."""
 
     @model_validator(mode="after")
     def _check_layers(self) -> Self:

@@ -12,16 +12,17 @@ import torch
 from sb3_contrib import MaskablePPO
 from torch.nn import functional
 
-from incunabula.training.ppo.network import LeanPolicy, masked_log_softmax, sample
+from incunabula.agents.agent import Agent
+from incunabula.training.ppo.network import LeanPolicy, advised, masked_log_softmax, sample
 from incunabula.training.ppo.vecenv import TrainingVecEnv
 
 
 class Rollout:
     """One rollout of T steps of N games, in tensors that are used again for the next.
 
-    Attributes: obs (T, N, F) float32, masks (T, N, A) bool, actions (T, N) int64, log_probs,
-    values, advantages, returns, rewards (T, N) float32, starts (T, N) float32 (1 where the step is
-    the first of a game).
+    Attributes: obs (T, N, F) float32, masks (T, N, A) bool, actions and advice (T, N) int64,
+    log_probs, values, advantages, returns, rewards (T, N) float32, starts (T, N) float32 (1 where
+    the step is the first of a game).
     """
 
     def __init__(self, steps: int, games: int, obs: int, actions: int, device: Any) -> None:
@@ -31,6 +32,7 @@ class Rollout:
         self.obs = zeros(steps, games, obs)
         self.masks = zeros(steps, games, actions, dtype=torch.bool)
         self.actions = zeros(steps, games, dtype=torch.int64)
+        self.advice = zeros(steps, games, dtype=torch.int64)
         self.log_probs = zeros(steps, games)
         self.values = zeros(steps, games)
         self.rewards = zeros(steps, games)
@@ -53,7 +55,8 @@ class Rollout:
 
     def flat(self) -> dict[str, torch.Tensor]:
         """What an update needs, steps and games as one axis."""
-        names = ("obs", "masks", "actions", "log_probs", "values", "advantages", "returns")
+        names = ("obs", "masks", "actions", "advice")
+        names += ("log_probs", "values", "advantages", "returns")
         return {name: getattr(self, name).flatten(0, 1) for name in names}
 
 
@@ -65,6 +68,7 @@ class LeanMaskablePPO(MaskablePPO):
 
     policy: LeanPolicy
     env: TrainingVecEnv
+    advisor: Agent | None = None
 
     def _setup_model(self) -> None:
         # sb3's buffer is never filled: keep it from allocating a rollout.
@@ -94,6 +98,9 @@ class LeanMaskablePPO(MaskablePPO):
                 r.masks[t].copy_(torch.from_numpy(venv.masks))
                 r.starts[t].copy_(torch.from_numpy(dones))
                 logits, values = policy.logits_and_values(r.obs[t])
+                if self.advisor is not None:
+                    r.advice[t].copy_(torch.from_numpy(venv.ask(self.advisor)))
+                    logits = advised(logits, r.advice[t], policy.network_spec.advice)
                 log_probs = masked_log_softmax(logits, r.masks[t])
                 actions = sample(log_probs)
                 r.actions[t].copy_(actions)
@@ -118,7 +125,10 @@ class LeanMaskablePPO(MaskablePPO):
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """PPO's clipped loss of a minibatch, and its parts for the log."""
         values, log_prob, entropy = self.policy.evaluate_actions(
-            batch["obs"], batch["actions"], batch["masks"]
+            batch["obs"],
+            batch["actions"],
+            batch["masks"],
+            batch["advice"] if self.advisor is not None else None,
         )
         advantages = batch["advantages"]
         if self.normalize_advantage:

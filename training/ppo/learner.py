@@ -14,6 +14,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from incunabula.agents.policy_folder import Weights
+from incunabula.agents.registry import make_agent
 from incunabula.agents.tensors import Arrays
 from incunabula.envs.chance import key
 from incunabula.envs.errors import IncunabulaError
@@ -83,6 +84,9 @@ class Learner:
                 },
                 **common,
             )
+            if config.network.advisor is not None:
+                engine = self.environment.engine
+                self.model.advisor = make_agent(config.network.advisor, engine.edition)
         else:
             network = config.network
             values = list(network.value_layers or network.layers)
@@ -134,6 +138,8 @@ class Learner:
             "activation": network.activation,
             "card_dim": network.card_dim,
             "tower_dim": network.tower_dim,
+            "advisor": network.advisor,
+            "advice": network.advice,
         }
 
     def weights(self) -> Weights:

@@ -43,6 +43,13 @@ def masked_log_softmax(logits: torch.Tensor, masks: torch.Tensor | None) -> torc
     return torch.log_softmax(logits, dim=1)
 
 
+def advised(logits: torch.Tensor, advice: torch.Tensor | None, weight: float) -> torch.Tensor:
+    """Logits (B, A) with `weight` added to the action that an advisor chose, int64 (B,)."""
+    if advice is None:
+        return logits
+    return logits.scatter_add(1, advice[:, None], logits.new_full((len(logits), 1), weight))
+
+
 def sample(log_probs: torch.Tensor) -> torch.Tensor:
     """One action for each row, int64 (B,), from torch's generator; never one of probability 0."""
     cumulated = torch.softmax(log_probs, dim=1).cumsum(dim=1)
@@ -261,8 +268,10 @@ class LeanPolicy(MaskableActorCriticPolicy):
         obs: torch.Tensor,
         actions: torch.Tensor,
         action_masks: torch.Tensor | np.ndarray | None = None,
+        advice: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         logits, values = self.logits_and_values(obs)
+        logits = advised(logits, advice, self.network_spec.advice)
         log_probs = masked_log_softmax(logits, self._masks(action_masks, logits))
         # Where an action is illegal p is exactly 0 and log p finite: it adds nothing. Softmax
         # rather than exp, which is slow where it underflows.
