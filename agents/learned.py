@@ -53,10 +53,11 @@ class PolicyAgent(Agent):
             )
         if self._network is None:
             self._network = NumpyNetwork(self.policy.network, self.policy.weights, view.tables)
-            if self.policy.network["advisor"] is not None:
+            advisor = self.policy.network.get("advisor")
+            if advisor is not None:
                 from incunabula.agents.registry import make_agent
 
-                self._advisor = make_agent(self.policy.network["advisor"], view.edition)
+                self._advisor = make_agent(advisor, view.edition)
         logits = self._logits(self._network, view.observation)
         if self._advisor is not None:
             weight = np.float32(self.policy.network["advice"])

@@ -87,7 +87,7 @@ def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
             )
     if network.get("advisor") not in (None, "greedy"):
         raise IncunabulaError(f"{where}: network.advisor: must be null or greedy")
-    advice = network.get("advice")
+    advice = network.get("advice", 0.0)
     if type(advice) not in (int, float) or not 0 <= advice <= MAX_ADVICE:
         raise IncunabulaError(f"{where}: network.advice: must be a number from 0 to {MAX_ADVICE}")
     unknown = set(network) - {*fields, *dims, "layers", "value_layers", "advisor", "advice"}

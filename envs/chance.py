@@ -22,6 +22,7 @@ IntArray = npt.NDArray[np.integer]
 MASK64 = (1 << 64) - 1
 GAMMA = 0x9E3779B97F4A7C15
 PRESTIGE_STREAM = 1 << 32
+DETERMINISE_STREAM = 1 << 36  # where planners' seeds become game seeds; not a stream of the rules
 
 _GAMMA = np.uint64(GAMMA)
 _ONE = np.uint64(1)

@@ -237,7 +237,6 @@ def test_later_shuffles_of_a_determinised_game_are_fresh_too() -> None:
     assert "tape" in env.deal  # what comes after is the environment's own
 
 
-@pytest.mark.xfail(strict=True, reason="determinise(s) of a game with seed s gives its real order")
 def test_no_seed_given_to_determinise_brings_back_the_real_future() -> None:
     # A planner that numbers its samples 0, 1, 2, … must not meet the seed of the game itself.
     env = BibliogamoEnv("bibliogamo")

@@ -338,17 +338,18 @@ def test_too_many_towers_and_types_are_refused() -> None:
     assert "has 65 entries, but must have 1 to 64" in found["artisan_types"]
 
 
-def test_florins_and_scores_that_would_not_fit_are_refused() -> None:
+def test_more_florins_than_an_observation_tells_apart_are_refused() -> None:
     data = plain()
     data["rules"]["days"] = 30_000
     data["cards"][0]["florins"]["ship"] = 1_000_000
     assert "30,000,000,000 florins" in problems_of(data)["rules.days"]
     data["rules"]["florin_cap"] = 1_000_000
     load_edition(data)
-
-    data["rules"].update(florin_cap=None, florins_per_vp=1, vp_per_book=30_000)
-    data["cards"][0]["florins"]["ship"] = 70_000
-    assert "the highest score would be" in problems_of(data)["rules.days"]
+    data["rules"].update(florin_cap=None, days=4)
+    data["start"]["florins"] = 0
+    load_edition(data)
+    data["start"]["florins"] = 1
+    assert "4,000,001 florins, over the 4,000,000" in problems_of(data)["rules.days"]
 
 
 def test_more_start_florins_than_the_cap_are_refused() -> None:

@@ -15,6 +15,7 @@ MAX_COUNT = 30_000
 MAX_MOVE = 10_000
 MAX_FLORINS = 1_000_000
 MAX_TOTAL = 2**31 - 1
+MAX_HELD = 4_000_000  # florins that a float32 observation tells apart, whatever they are divided by
 
 _SIZES: dict[str, tuple[int, int]] = {
     "artisan_types": (1, 64),
@@ -161,7 +162,10 @@ def _start(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _totals(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Neither florins nor score can outgrow 32 bits: there is at most one sale a day."""
+    """Florins can't outgrow what is counted: there is at most one sale a day.
+
+    Nor can the score then: with no number above MAX_COUNT it stays within 32 bits.
+    """
     days = min(max(_int(data, "rules", "days") or 0, 0), MAX_COUNT)
     prices = [
         price
@@ -171,24 +175,10 @@ def _totals(data: Mapping[str, Any]) -> Iterator[Problem]:
     ]
     florins = (_int(data, "start", "florins") or 0) + days * max(prices, default=0)
     cap = _int(data, "rules", "florin_cap")
-    if cap is None and florins > MAX_TOTAL:
-        message = (
-            f"is {days:,}: that many sales at the highest price make {florins:,} florins, over the "
-            f"{MAX_TOTAL:,} that can be counted; lower days or prices, or set rules.florin_cap"
-        )
-        yield Problem("rules.days", message)
-        return
-    collections = [
-        (_int(entry, "bonus") or 0) + sum(_int(s, "vp") or 0 for s in _list(entry, "slots"))
-        for entry in _list(data, "prestige")
-    ]
     held = florins if cap is None else min(cap, florins)
-    per_vp = max(_int(data, "rules", "florins_per_vp") or 1, 1)
-    books = days * (_int(data, "rules", "vp_per_book") or 0)
-    score = books + held // per_vp + max(collections, default=0)
-    if score > MAX_TOTAL:
+    if held > MAX_HELD:
         message = (
-            f"is {days:,}: the highest score would be {score:,}, over the {MAX_TOTAL:,} that can "
-            "be counted; lower days, vp_per_book, prices or the VP of prestige slots"
+            f"is {days:,}: that many sales at the highest price make {held:,} florins, over the "
+            f"{MAX_HELD:,} that can be counted; lower days or prices, or set rules.florin_cap"
         )
         yield Problem("rules.days", message)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from incunabula.envs.bibliogamo.state import OVER, PublicState, Rows, State, emp
 from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.envs.bibliogamo.tape import Tape, read_tape
 from incunabula.envs.bibliogamo.why import why_illegal
+from incunabula.envs.chance import DETERMINISE_STREAM, TapeError, key
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
 Json = dict[str, Any]
@@ -78,12 +80,13 @@ class BibliogamoEngine:
             prestige: the collection to play, for all or each (-1 = drawn); None = drawn (R15).
         """
         rows = np.asarray(rows, np.intp)
-        self.state.seed[rows] = np.asarray(seeds, np.uint64)
-        self.state.tape_length[rows] = -1
         wanted = np.broadcast_to(
             np.asarray(-1 if prestige is None else prestige, np.int16), rows.shape
         )
-        self._deal(rows, wanted)
+        with self._whole(rows):
+            self.state.seed[rows] = np.asarray(seeds, np.uint64)
+            self.state.tape_length[rows] = -1
+            self._deal(rows, wanted)
 
     def deal_tape(
         self, row: int, tape: Tape | Mapping[str, Any], prestige: int | None = None
@@ -94,10 +97,12 @@ class BibliogamoEngine:
         if chosen is None:
             raise IncunabulaError("tape.prestige: missing; give it there or as prestige=")
         self.state.fit_tapes(len(read.shuffles))
-        self.state.seed[row] = 0
-        self.state.tape_length[row] = len(read.shuffles)
-        self.state.tape[row, : len(read.shuffles)] = read.shuffles
-        self._deal(np.array([row]), np.array([chosen], np.int16))
+        rows = np.array([row])
+        with self._whole(rows):
+            self.state.seed[row] = 0
+            self.state.tape_length[row] = len(read.shuffles)
+            self.state.tape[row, : len(read.shuffles)] = read.shuffles
+            self._deal(rows, np.array([chosen], np.int16))
 
     def _deal(self, rows: Rows, prestige: npt.NDArray[np.int16]) -> None:
         self._set_up(rows, prestige)
@@ -112,6 +117,19 @@ class BibliogamoEngine:
             )
         self.state.reset(rows, self._blank)
         rules.set_up(self.tables, self.state, rows, prestige)
+
+    @contextmanager
+    def _whole(self, rows: Rows) -> Iterator[None]:
+        """Change these rows or, if a tape runs out half-way, none of them."""
+        if not self.state.tape.shape[1]:
+            yield
+            return
+        before = self.state.take(rows)
+        try:
+            yield
+        except TapeError:
+            self.put(rows, before)
+            raise
 
     def _go_on(self, starting: Rows, rows: Rows) -> None:
         """Start the turns that are due, then renew the masks of ``rows``."""
@@ -137,31 +155,42 @@ class BibliogamoEngine:
             reward int32 (n,), the score gained; terminated bool (n,).
 
         Raises:
-            IllegalActionError: an action is illegal or its game is over; nothing is changed then.
+            IllegalActionError: an action is illegal or its game is over.
+            TapeError: a row's tape has run out. Nothing is changed in either case.
         """
         rows = self._all if rows is None else np.asarray(rows, np.intp)
         chosen = self._checked(actions, rows)
-        s = self.state
-        before = s.score[rows]
-        dealt = self._nobody
-        if fresh is not None:
+        before = self.state.score[rows]
+        if fresh is None:
+            with self._whole(rows):
+                self._step(rows, chosen, self._nobody)
+        else:
             dealt, seeds, prestige = fresh
-            s.seed[dealt] = seeds
-            s.tape_length[dealt] = -1
-            wanted = np.full(len(dealt), -1 if prestige is None else prestige, np.int16)
-            self._set_up(dealt, wanted)
+            with self._whole(np.concatenate([rows, dealt])):
+                self._set_up_fresh(dealt, seeds, prestige)
+                self._step(rows, chosen, dealt)
+        return self.state.score[rows] - before, self.state.phase[rows] == OVER
+
+    def _set_up_fresh(
+        self, rows: Rows, seeds: npt.NDArray[np.uint64], prestige: int | None
+    ) -> None:
+        self.state.seed[rows] = seeds
+        self.state.tape_length[rows] = -1
+        self._set_up(rows, np.full(len(rows), -1 if prestige is None else prestige, np.int16))
+
+    def _step(self, rows: Rows, chosen: npt.NDArray[np.intp], dealt: Rows) -> None:
+        """Act in ``rows``, in blocks; rows that were set up start with the first block."""
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             starting = rules.apply(
-                self.tables, self.actions, s, block, chosen[start : start + BLOCK]
+                self.tables, self.actions, self.state, block, chosen[start : start + BLOCK]
             )
             if dealt.size:
                 starting, block = np.concatenate([starting, dealt]), np.concatenate([block, dealt])
-                dealt = dealt[:0]
+                dealt = self._nobody
             self._go_on(starting, block)
         if dealt.size:
             self._go_on(dealt, dealt)
-        return s.score[rows] - before, s.phase[rows] == OVER
 
     def _checked(self, actions: npt.NDArray[np.integer], rows: Rows) -> npt.NDArray[np.intp]:
         chosen = np.asarray(actions)
@@ -201,9 +230,19 @@ class BibliogamoEngine:
         return why_illegal(self.tables, self.actions, self.state.public(), row, action)
 
     def observe(self, out: npt.NDArray[np.float32] | None = None) -> npt.NDArray[np.float32]:
-        """Observations of all rows, float32 (N, F), written into ``out`` if given."""
+        """Observations of all rows, float32 (N, F).
+
+        Args:
+            out: written into and returned if given; float32 (N, F), C-contiguous.
+        """
+        shape = (self.num_envs, self.layout.size)
         if out is None:
-            out = np.empty((self.num_envs, self.layout.size), np.float32)
+            out = np.empty(shape, np.float32)
+        elif out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous:
+            raise IncunabulaError(
+                f"out: expected a C-contiguous float32 array of shape {shape}, "
+                f"got {out.dtype} of shape {out.shape}"
+            )
         for start in range(0, self.num_envs, BLOCK):
             block = slice(start, min(start + BLOCK, self.num_envs))
             self.layout.observe(self.state, block, out[block])
@@ -246,9 +285,10 @@ class BibliogamoEngine:
         """Keep the public state of these rows and replace what is hidden.
 
         The deck is laid in a fresh order and later shuffles come from the new seed, so that a
-        planner that plays on learns nothing about the real future.
+        planner that plays on learns nothing about the real future. The game's own seed given here
+        does not bring its order back: seeds are taken through a stream of their own.
         """
         rows = np.asarray(rows, np.intp)
-        self.state.seed[rows] = np.asarray(seeds, np.uint64)
+        self.state.seed[rows] = key(np.asarray(seeds, np.uint64), DETERMINISE_STREAM, 0)
         self.state.tape_length[rows] = -1
         lay_deck(self.tables, self.state, rows)

@@ -22,6 +22,9 @@ KEYS = {
 }
 
 
+_OWN = object()  # stands for the field of the form
+
+
 class StateError(IncunabulaError):
     """A JSON state that is malformed or impossible."""
 
@@ -106,8 +109,8 @@ class _Reader:
     def __init__(self, t: Tables, form: Mapping[str, Any]) -> None:
         self.t, self.form = t, form
 
-    def integer(self, name: str, low: int, high: int, value: Any = None) -> int:
-        value = self.form[name] if value is None else value
+    def integer(self, name: str, low: int, high: int, value: Any = _OWN) -> int:
+        value = self.form[name] if value is _OWN else value
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise StateError(f"state.{name}: expected an integer in {low}..{high}, got {value!r}")
         return value
@@ -154,6 +157,13 @@ class _Reader:
                 f"state.display: holds 2 to {t.display_size} cards in phase price and none in "
                 f"others; got {len(display)} in phase {PHASES[phase]}"
             )
+        waited = int(s.time[0]) - t.start_time - int(s.turn[0])
+        if waited < 0 or len(display) - 2 > waited:
+            raise StateError(
+                f"state.{'time' if waited < 0 else 'display'}: in turn {int(s.turn[0])} at time "
+                f"{int(s.time[0])}, {waited} days were waited; the display holds one card for each "
+                f"beside two, got {len(display)}"
+            )
         s.display[0, : len(display)] = display
         s.display_len[0] = len(display)
         if display:
@@ -170,6 +180,16 @@ class _Reader:
                 most = int(t.requires[tower, k])
                 s.filled[0, tower, k] = self.integer(f"towers[{tower}][{k}]", 0, most, cubes)
         s.lacks[0] = ((s.filled[0] < t.requires) * t.bits).sum(axis=1)
+        tower = int(t.board[s.librarian[0]])
+        if phase in (Phase.SELL, Phase.PRICE) and s.lacks[0, tower]:
+            raise StateError(
+                f"state.phase: {PHASES[phase]} needs a complete tower where the librarian is; "
+                f"tower {tower} isn't"
+            )
+        if phase == Phase.TRAVEL and not s.florins[0]:
+            raise StateError("state.phase: travel is skipped without florins")
+        if phase == Phase.OVER and s.time[0] < t.days:
+            raise StateError(f"state.phase: over before time {t.days}, at {int(s.time[0])}")
         s.supply[0] = self.integer("supply", 0, t.cubes)
         if int(s.filled[0].sum()) + int(s.supply[0]) != t.cubes:
             raise StateError(

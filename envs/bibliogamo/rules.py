@@ -374,7 +374,9 @@ def _legal_price(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) ->
 def _legal_hire(t: Tables, a: Actions, s: State, rows: Rows, out: BoolArray) -> None:
     """Step 4c: hire, lift the ban, or end."""
     hand, banned = s.hand[rows], s.banned[rows]
-    held = hand + (banned * (t.cards + 1))[:, None]  # where ban and card meet in the tables
+    held = (
+        hand + (banned.astype(np.intp) * (t.cards + 1))[:, None]
+    )  # where ban and card meet in the tables
     out[:, a.end] = True
     if t.lifts_per_turn:
         out[:, a.lift : a.pay] = t.lifts.take(held, mode="wrap")

@@ -43,9 +43,13 @@ def clone_teacher(
     assert isinstance(model, LeanMaskablePPO)
     games = config.model_copy(update={"num_envs": clone.num_envs})
     environment = make_environment(games, run_seeds(config.seed)["clone"])
-    obs = environment.reset()
+    environment.reset()
     rollout = Rollout(
-        STEPS, clone.num_envs, obs.shape[1], environment.engine.actions.n, learner.device
+        STEPS,
+        clone.num_envs,
+        model.policy.encoded_size,
+        environment.engine.actions.n,
+        learner.device,
     )
     optimizer = torch.optim.Adam(model.policy.parameters(), eps=1e-5, fused=True)
     chunk = STEPS * clone.num_envs
@@ -74,7 +78,8 @@ def _play(
     dones = starts
     with torch.inference_mode():
         for t in range(STEPS):
-            rollout.obs[t].copy_(torch.from_numpy(engine.observe()))
+            obs = torch.from_numpy(engine.observe()).to(model.device)
+            rollout.obs[t].copy_(policy.encode(obs))
             rollout.masks[t].copy_(torch.from_numpy(environment.masks))
             rollout.starts[t].copy_(torch.from_numpy(dones))
             wanted = torch.from_numpy(environment.ask(teacher))

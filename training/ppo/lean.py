@@ -7,7 +7,6 @@ inference mode; the optimiser is fused; statistics stay tensors until the update
 
 from typing import Any
 
-import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from torch.nn import functional
@@ -20,9 +19,9 @@ from incunabula.training.ppo.vecenv import TrainingVecEnv
 class Rollout:
     """One rollout of T steps of N games, in tensors that are used again for the next.
 
-    Attributes: obs (T, N, F) float32, masks (T, N, A) bool, actions and advice (T, N) int64,
-    log_probs, values, advantages, returns, rewards (T, N) float32, starts (T, N) float32 (1 where
-    the step is the first of a game).
+    Attributes: obs (T, N, E) float32, as the policy encodes them, masks (T, N, A) bool, actions and
+    advice (T, N) int64, log_probs, values, advantages, returns, rewards (T, N) float32, starts
+    (T, N) float32 (1 where the step is the first of a game).
     """
 
     def __init__(self, steps: int, games: int, obs: int, actions: int, device: Any) -> None:
@@ -79,7 +78,7 @@ class LeanMaskablePPO(MaskablePPO):
         self.rollout = Rollout(
             steps,
             self.n_envs,
-            int(np.prod(self.observation_space.shape or ())),
+            self.policy.encoded_size,
             int(self.action_space.n),  # type: ignore[attr-defined]
             self.device,
         )
@@ -94,7 +93,7 @@ class LeanMaskablePPO(MaskablePPO):
         dones = self._last_episode_starts
         with torch.inference_mode():
             for t in range(self.n_steps):
-                r.obs[t].copy_(torch.from_numpy(self._last_obs))
+                r.obs[t].copy_(policy.encode(torch.from_numpy(self._last_obs).to(self.device)))
                 r.masks[t].copy_(torch.from_numpy(venv.masks))
                 r.starts[t].copy_(torch.from_numpy(dones))
                 logits, values = policy.logits_and_values(r.obs[t])
@@ -124,7 +123,7 @@ class LeanMaskablePPO(MaskablePPO):
         self, batch: dict[str, torch.Tensor], clip_range: float
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """PPO's clipped loss of a minibatch, and its parts for the log."""
-        values, log_prob, entropy = self.policy.evaluate_actions(
+        values, log_prob, entropy = self.policy.evaluate(
             batch["obs"],
             batch["actions"],
             batch["masks"],
