@@ -14,11 +14,14 @@ from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
 from stable_baselines3.common.logger import Logger  # noqa: E402
 from stable_baselines3.common.vec_env import VecNormalize  # noqa: E402
 
+from incunabula.agents.networks import NumpyNetwork, expected_shapes  # noqa: E402
 from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv  # noqa: E402
 from incunabula.envs.errors import IllegalActionError  # noqa: E402
 from incunabula.training.ppo.bench import compare  # noqa: E402
-from incunabula.training.ppo.config import Network, Shaping  # noqa: E402
+from incunabula.training.ppo.config import Network, Shaping, load_config  # noqa: E402
 from incunabula.training.ppo.lean import LeanMaskablePPO, Rollout  # noqa: E402
+from incunabula.training.ppo.learner import Learner  # noqa: E402
+from incunabula.training.ppo.modules import HandScores  # noqa: E402
 from incunabula.training.ppo.network import LeanPolicy, masked_log_softmax, sample  # noqa: E402
 from incunabula.training.ppo.precision import choose_device, choose_precision  # noqa: E402
 from incunabula.training.ppo.vecenv import TrainingVecEnv  # noqa: E402
@@ -169,7 +172,7 @@ def test_an_update_agrees_with_the_stock_one(twins: tuple[Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mlp", "cards", "towers"])
-def test_every_network_learns_something(kind: str) -> None:
+def test_every_network_learns_something(kind: Any) -> None:
     model = lean(environment(), Network(kind=kind, layers=(16,), card_dim=4, tower_dim=4))
     for _ in range(20):  # until there are florins, so that walking is learned too
         roll(model)
@@ -178,6 +181,55 @@ def test_every_network_learns_something(kind: str) -> None:
     for old, (name, new) in zip(before, model.policy.named_parameters(), strict=True):
         assert not torch.equal(old, new), name
         assert torch.isfinite(new).all()
+
+
+def test_hand_scores_have_the_gradients_torch_finds() -> None:
+    torch.manual_seed(0)
+    ids = torch.randint(0, 7, (5, 3))
+    queries = torch.randn(5, 4, 2, requires_grad=True)
+    keys = torch.randn(7, 2, requires_grad=True)
+    weights = torch.randn(5, 3, 4)
+    plain = torch.einsum("bhd,bpd->bhp", keys[ids], queries)
+    wanted = torch.autograd.grad((plain * weights).sum(), (queries, keys))
+    scores = HandScores.apply(queries, keys, ids)
+    torch.testing.assert_close(scores, plain)
+    found = torch.autograd.grad((scores * weights).sum(), (queries, keys))
+    for x, y in zip(found, wanted, strict=True):
+        torch.testing.assert_close(x, y)
+
+
+@pytest.mark.parametrize("edition", ["bibliogamo", "bibliogamo-tiny"])
+@pytest.mark.parametrize("kind", ["mlp", "cards", "towers"])
+def test_networks_are_those_of_the_policy_folder(kind: Any, edition: str) -> None:
+    """torch's training networks and NumPy's playing networks compute the same."""
+    config = load_config(
+        {
+            "game": "bibliogamo",
+            "edition": edition,
+            "total_steps": 1000,
+            "num_envs": 64,
+            "n_steps": 8,
+            "batch_size": 64,
+            "network": {"kind": kind, "layers": [24, 16], "value_layers": [8]},
+        }
+    )
+    learner = Learner(config, torch.device("cpu"), False)
+    learner.step()
+    with torch.no_grad():
+        for parameter in learner.model.policy.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    engine = learner.environment.engine
+    obs = engine.observe()
+    weights, network = learner.weights(), learner.network()
+    shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
+    assert {name: array.shape for name, array in weights.items()} == shapes
+    numpy_network = NumpyNetwork(network, weights, engine.tables)
+    policy = learner.model.policy
+    assert isinstance(policy, LeanPolicy)
+    with torch.no_grad():
+        logits, values = policy.logits_and_values(policy.encode(torch.from_numpy(obs)))
+    np.testing.assert_allclose(numpy_network.logits(obs), logits, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(numpy_network.values(obs), values[:, 0], rtol=1e-4, atol=1e-5)
 
 
 def test_hand_slots_are_interchangeable_for_networks_that_know_cards() -> None:
@@ -214,8 +266,8 @@ def test_bf16_is_close_to_float32() -> None:
         roll(rough)
         data = rough.rollout.flat()
         assert all(data[n].dtype == torch.float32 for n in ("log_probs", "values", "returns"))
-        x = exact.policy.evaluate_actions(data["obs"], data["actions"], data["masks"])
-        y = rough.policy.evaluate_actions(data["obs"], data["actions"], data["masks"])
+        x = exact.policy.evaluate(data["obs"], data["actions"], data["masks"])
+        y = rough.policy.evaluate(data["obs"], data["actions"], data["masks"])
         for a, b in zip(x, y, strict=True):
             assert b.dtype == torch.float32
             torch.testing.assert_close(a, b, rtol=0.02, atol=0.02)
@@ -260,7 +312,7 @@ def test_masked_distributions_can_be_validated_and_masked_twice() -> None:
     env = environment(52)
     obs = torch.from_numpy(env.reset())
     policy = lean(env, Network(layers=(16,))).policy
-    masks = np.eye(env.action_space.n, dtype=bool)
+    masks = np.eye(env.engine.actions.n, dtype=np.bool_)
     torch.distributions.Distribution.set_default_validate_args(True)
     try:
         distribution = policy.get_distribution(obs, masks)

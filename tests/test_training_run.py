@@ -259,7 +259,7 @@ def test_options_that_are_wrong(finished: tuple[Trainer, Path], tmp_path: Path) 
         ({"resume": folder, "steps": -1}, "steps: must be at least 1"),
     ):
         with pytest.raises(IncunabulaError) as caught:
-            train(**arguments, quiet=True)  # type: ignore[arg-type]
+            train(**arguments, quiet=True)
         assert words in str(caught.value)
     assert (tmp_path / "full" / "mine").read_text() == "precious"
 

@@ -95,7 +95,7 @@ def compare(
     finally:
         torch.set_num_threads(before)
     steps = num_envs * n_steps
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "learner": kind,
             "threads": count,

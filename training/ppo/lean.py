@@ -54,8 +54,7 @@ class Rollout:
 
     def flat(self) -> dict[str, torch.Tensor]:
         """What an update needs, steps and games as one axis."""
-        names = ("obs", "masks", "actions", "advice")
-        names += ("log_probs", "values", "advantages", "returns")
+        names = "obs", "masks", "actions", "advice", "log_probs", "values", "advantages", "returns"
         return {name: getattr(self, name).flatten(0, 1) for name in names}
 
 

@@ -26,6 +26,9 @@ class Encoder(nn.Module):
         size: E.
     """
 
+    requires: torch.Tensor
+    around: torch.Tensor
+
     def __init__(self, tables: Tables, look_at_towers: bool) -> None:
         super().__init__()
         fields = Layout(tables).fields
@@ -114,6 +117,9 @@ class CardHead(nn.Module):
         dim: length of queries and keys.
         tower_dim: width of the network that looks at towers; 0 = none does.
     """
+
+    features: torch.Tensor
+    board: torch.Tensor
 
     def __init__(
         self, inputs: int, tables: Tables, encoder: Encoder, dim: int, tower_dim: int
