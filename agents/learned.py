@@ -15,7 +15,7 @@ from incunabula.envs.errors import IncunabulaError
 
 # Rows the network is evaluated on at a time, always: float32 results of one row depend on how many
 # rows are multiplied with it, and results must not depend on the batch size.
-BLOCK = 128
+BLOCK = 64
 
 
 class PolicyAgent(Agent):

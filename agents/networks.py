@@ -14,13 +14,13 @@ Policy and value are two networks of these hidden layers; every array is float32
 one number. What gives a logit for each action depends on the kind:
 
 - `mlp`: one more policy layer.
-- `cards`: the hand enters as a set of cards (see `hand_set`). An action that uses a card is scored
-  by the product of a query, which `policy.query` computes from the last hidden layer for each
-  purpose (hiring into each tower, lifting, paying), and the card's key, which `policy.key` computes
-  from the card's features; so what is learned about a card holds in every hand slot.
+- `cards`: the hand enters as a set of cards (see `Features.hand_set`). An action that uses a card
+  is scored by the product of a query, which `policy.query` computes from the last hidden layer for
+  each purpose (hiring into each tower, lifting, paying), and the card's key, which `policy.key`
+  computes from the card's features; so what is learned about a card holds in every hand slot.
   `policy.other` gives the logits of the other actions, in their order.
 - `towers`: as `cards`; and a tower's query, and the logit of walking to it, get a part that comes
-  from what the tower needs (`tower_features`), by one network for all towers: `policy.tower`, with
+  from what the tower needs (`Features.towers`), by one network for all towers: `policy.tower`, with
   `policy.context` of the last hidden layer added, rectified, then `policy.tower_query` and
   `policy.tower_walk`.
 """
@@ -34,12 +34,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.bibliogamo.observation import Layout
+from incunabula.agents.features import Features
 from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.errors import IncunabulaError
 
 Float32Array = npt.NDArray[np.float32]
-IntArray = npt.NDArray[np.intp]
 Weights = Mapping[str, Float32Array]
 
 KINDS = ("mlp", "cards", "towers")
@@ -47,7 +46,6 @@ ACTIVATIONS: dict[str, Callable[[Float32Array], Float32Array]] = {
     "tanh": lambda x: np.tanh(x, out=x),
     "relu": lambda x: np.maximum(x, np.float32(0), out=x),
 }
-LACKING_SCALE, MISSING_SCALE = 3.0, 8.0
 MAX_LAYERS = 8
 MAX_WIDTH = 4096
 MAX_DIM = 1024
@@ -96,89 +94,6 @@ def check_network(network: Mapping[str, Any], where: str) -> dict[str, Any]:
     return dict(network)
 
 
-def card_features(tables: Tables) -> Float32Array:
-    """What a network knows of each card, float32 (C + 1, f); the last row, no card, is all 0.
-
-    Artisans, icon, coin (one-hot), price in each coin, the librarian's move, and which card it is.
-    """
-    t, c = tables, tables.cards
-    out = np.zeros((c + 1, t.types * 2 + t.coins * 2 + 1 + c), np.float32)
-    parts: list[npt.NDArray[Any]] = [
-        t.artisans[:c],
-        np.eye(t.types)[t.icon[:c]],
-        np.eye(t.coins)[t.coin[:c]],
-        t.price[:c] / max(1, int(t.price.max())),
-        t.move[:c, None] / max(1, int(np.abs(t.move).max())),
-        np.eye(c),
-    ]
-    out[:c] = np.concatenate(parts, axis=1)
-    return out
-
-
-def hand_set_size(tables: Tables) -> int:
-    """Numbers in an observation whose hand is given as a set."""
-    hand = Layout(tables).fields["hand"]
-    return hand.start + tables.cards + hand.shape[1] - 1
-
-
-def hand_set(tables: Tables, observation: Float32Array) -> tuple[Float32Array, IntArray]:
-    """Observations with the hand as a set, float32 (n, F'), and the cards in hand, intp (n, H).
-
-    In place of the hand's slots stand 1 for each card that is held, and the sums of the slots'
-    artisans and icons. Empty slots hold card C.
-    """
-    hand = Layout(tables).fields["hand"]
-    start, (slots, width), c = hand.start, hand.shape, tables.cards
-    block = observation[:, start:].reshape(-1, slots, width)
-    ids = np.rint(block[:, :, 0] * np.float32(c + 1)).astype(np.intp) - 1
-    ids[ids < 0] = c
-    held = np.zeros((len(observation), c + 1), np.float32)
-    held[np.arange(len(observation))[:, None], ids] = 1
-    return np.concatenate(
-        [observation[:, :start], held[:, :c], block[:, :, 1:].sum(axis=1)], axis=1
-    ), ids
-
-
-def towers_around(tables: Tables) -> Float32Array:
-    """1 where tower t stands o spaces clockwise of space s; float32 (S, T * S), o fastest."""
-    s = np.arange(tables.spaces)
-    towers = tables.board[(s[:, None] + s) % tables.spaces]  # (s, o)
-    found = towers[:, None, :] == np.arange(tables.towers)[None, :, None]
-    return found.reshape(tables.spaces, -1).astype(np.float32)
-
-
-def tower_features_size(tables: Tables) -> int:
-    """Numbers `tower_features` gives of each tower."""
-    return 3 * tables.types + 4 + tables.spaces
-
-
-def tower_features(tables: Tables, observation: Float32Array) -> Float32Array:
-    """What observations say of each tower, float32 (n, T, f).
-
-    Artisans lacking of each type, whether any and whether more than one is; all that are missing,
-    whether none is; the VP of its best open slot; whether a hire for it is to be paid; and where it
-    stands as seen from the librarian (one-hot, clockwise).
-    """
-    fields, n, one = Layout(tables).fields, len(observation), np.float32(1)
-    filled = observation[:, fields["filled"].slice].reshape(n, tables.towers, tables.types)
-    lacking = (one - filled) * tables.requires.astype(np.float32)
-    missing = lacking.sum(axis=2, keepdims=True)
-    pending = fields["pending_tower"].slice.stop
-    parts = [
-        lacking / np.float32(LACKING_SCALE),
-        lacking > 0.5,
-        lacking > 1.5,
-        missing / np.float32(MISSING_SCALE),
-        missing < 0.5,
-        observation[:, fields["next_slot"].slice, None],
-        observation[:, pending - tables.towers : pending, None],  # the first column means none
-        (observation[:, fields["librarian"].slice] @ towers_around(tables)).reshape(
-            n, tables.towers, -1
-        ),
-    ]
-    return np.concatenate(parts, axis=2, dtype=np.float32)
-
-
 def expected_shapes(
     network: Mapping[str, Any], observation: int, actions: int, tables: Tables
 ) -> dict[str, tuple[int, ...]]:
@@ -190,7 +105,8 @@ def expected_shapes(
         shapes[f"{name}.bias"] = (outputs,)
 
     by_cards = network["kind"] != "mlp"
-    inputs = hand_set_size(tables) if by_cards else observation
+    features = Features(tables)
+    inputs = features.hand_set_size if by_cards else observation
     for part, layers in (("policy", network["layers"]), ("value", network["value_layers"])):
         for i, (size, following) in enumerate(pairwise([inputs, *layers])):
             layer(f"{part}.{i}", size, following)
@@ -198,11 +114,11 @@ def expected_shapes(
     if by_cards:
         dim = network["card_dim"]
         layer("policy.query", last, (tables.towers + 2) * dim)
-        layer("policy.key", card_features(tables).shape[1], dim)
+        layer("policy.key", features.cards.shape[1], dim)
         layer("policy.other", last, actions - tables.hand_size * (tables.towers + 2))
         if network["kind"] == "towers":
             size = network["tower_dim"]
-            layer("policy.tower", tower_features_size(tables), size)
+            layer("policy.tower", features.tower_size, size)
             layer("policy.context", last, size)
             layer("policy.tower_query", size, dim)
             layer("policy.tower_walk", size, 1)
@@ -223,31 +139,35 @@ class NumpyNetwork:
 
     def __init__(self, network: Mapping[str, Any], weights: Weights, tables: Tables) -> None:
         self._tables = tables
+        self._features = Features(tables)
         self._weights = weights
         self._activate = ACTIVATIONS[network["activation"]]
         self._depth = {"policy": len(network["layers"]), "value": len(network["value_layers"])}
         self._keys: Float32Array | None = None
-        self._towers = network["kind"] == "towers"
+        self._looks_at_towers = network["kind"] == "towers"
         if network["kind"] != "mlp":
-            self._keys = self._linear("policy.key", card_features(tables)).T.copy()
+            self._keys = self._linear("policy.key", self._features.cards).T.copy()
 
     def logits(self, observation: Float32Array) -> Float32Array:
         """A logit for every action, legal or not; float32 (n, F) -> (n, A)."""
         if self._keys is None:
             latent = self._hidden("policy", observation)
             return self._linear(f"policy.{self._depth['policy']}", latent)
-        inputs, ids = hand_set(self._tables, observation)
+        inputs, ids = self._features.hand_set(observation)
         latent = self._hidden("policy", inputs)
         t = self._tables
         n, parts = len(latent), t.towers + 2
         queries = self._linear("policy.query", latent).reshape(n, parts, -1)
         other = self._linear("policy.other", latent)
-        if self._towers:
-            towers = self._linear("policy.tower", tower_features(t, observation))
-            towers += self._linear("policy.context", latent)[:, None, :]
-            towers = np.maximum(towers, np.float32(0), out=towers)
-            queries[:, :-2] += self._linear("policy.tower_query", towers)
-            walks = self._linear("policy.tower_walk", towers)[:, :, 0]
+        if self._looks_at_towers:
+            # As rows of one matrix: NumPy multiplies stacks of small ones slowly.
+            features = self._features.towers(observation).reshape(n * t.towers, -1)
+            towers = self._linear("policy.tower", features)
+            context = self._linear("policy.context", latent)
+            towers += np.repeat(context, t.towers, axis=0)
+            np.maximum(towers, np.float32(0), out=towers)
+            queries[:, :-2] += self._linear("policy.tower_query", towers).reshape(n, t.towers, -1)
+            walks = self._linear("policy.tower_walk", towers).reshape(n, t.towers)
             other[:, 1 : 1 + t.spaces] += walks[:, t.board]
         scores = (queries.reshape(n * parts, -1) @ self._keys).reshape(n, parts, -1)
         chosen = np.take_along_axis(scores, ids[:, None, :], axis=2)
@@ -258,7 +178,7 @@ class NumpyNetwork:
     def values(self, observation: Float32Array) -> Float32Array:
         """The value network's estimate, in the trainer's units; float32 (n, F) -> (n,)."""
         if self._keys is not None:
-            observation, _ = hand_set(self._tables, observation)
+            observation, _ = self._features.hand_set(observation)
         latent = self._hidden("value", observation)
         return self._linear(f"value.{self._depth['value']}", latent)[:, 0]
 

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def has_training() -> bool:
     return importlib.util.find_spec("sb3_contrib") is not None
 
 
-def python_blocks() -> list[object]:
+def python_blocks() -> list[Any]:
     blocks = []
     for page in PAGES:
         found = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
@@ -43,7 +44,7 @@ def test_python_blocks_run(code: str) -> None:
     exec(compile(code, "block", "exec"), {"__name__": "__main__"})
 
 
-def commands() -> list[object]:
+def commands() -> list[Any]:
     """Every `incunabula …` line of the pages, without its comment."""
     found = []
     for page in PAGES:

@@ -353,6 +353,7 @@ def test_rollout_is_reused() -> None:
         "obs": (6, 4),
         "masks": (6, 5),
         "actions": (6,),
+        "advice": (6,),
         "log_probs": (6,),
         "values": (6,),
         "advantages": (6,),

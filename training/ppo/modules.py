@@ -12,14 +12,15 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from incunabula.agents import networks
+from incunabula.agents.features import LACKING_SCALE, MISSING_SCALE, Features
 from incunabula.envs.bibliogamo.actions import Actions
-from incunabula.envs.bibliogamo.observation import Layout
 from incunabula.envs.bibliogamo.tables import Tables
 
 
 class Encoder(nn.Module):
     """Observations (B, F) -> (B, E): inputs of the networks, tower features, cards in hand.
+
+    The same as `agents.features` computes in NumPy.
 
     Attributes:
         inputs, towers, ids: where these three lie in the result.
@@ -31,26 +32,19 @@ class Encoder(nn.Module):
 
     def __init__(self, tables: Tables, look_at_towers: bool) -> None:
         super().__init__()
-        fields = Layout(tables).fields
-        self.hand = fields["hand"]
-        self.cards, self.shape = tables.cards, fields["filled"].shape
-        self.filled, self.librarian = fields["filled"].slice, fields["librarian"].slice
-        self.slot = fields["next_slot"].slice
-        stop = fields["pending_tower"].slice.stop
-        self.pending = slice(stop - tables.towers, stop)  # the first column means none
-        requires = torch.from_numpy(tables.requires.astype(np.float32))
-        self.register_buffer("requires", requires, persistent=False)
-        around = torch.from_numpy(networks.towers_around(tables))
-        self.register_buffer("around", around, persistent=False)
-        each = networks.tower_features_size(tables) if look_at_towers else 0
-        inputs = networks.hand_set_size(tables)
+        self.features = features = Features(tables)
+        self.cards, self.shape = tables.cards, tables.requires.shape
+        self.register_buffer("requires", torch.from_numpy(features.requires), persistent=False)
+        self.register_buffer("around", torch.from_numpy(features.around), persistent=False)
+        each = features.tower_size if look_at_towers else 0
+        inputs = features.hand_set_size
         towers = inputs + tables.towers * each
         self.inputs, self.towers = slice(0, inputs), slice(inputs, towers)
         self.size = towers + tables.hand_size
         self.ids = slice(towers, self.size)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        start, (slots, width) = self.hand.start, self.hand.shape
+        start, (slots, width) = self.features.hand.start, self.features.hand.shape
         hand = obs[:, start:].view(-1, slots, width)
         # 0 means no card, (id + 1) / (C + 1) a card.
         ids = (hand[:, :, 0] * (self.cards + 1)).round() - 1
@@ -62,19 +56,19 @@ class Encoder(nn.Module):
         return torch.cat([*parts, ids], dim=1)
 
     def _towers(self, obs: torch.Tensor) -> torch.Tensor:
-        towers, types = self.shape
-        lacking = (1 - obs[:, self.filled].view(-1, towers, types)) * self.requires
+        at, (towers, types) = self.features, self.shape
+        lacking = (1 - obs[:, at.filled].view(-1, towers, types)) * self.requires
         missing = lacking.sum(dim=2, keepdim=True)
-        around = (obs[:, self.librarian] @ self.around).view(len(obs), towers, -1)
+        around = (obs[:, at.librarian] @ self.around).view(len(obs), towers, -1)
         return torch.cat(
             [
-                lacking / networks.LACKING_SCALE,
+                lacking / float(LACKING_SCALE),
                 (lacking > 0.5).float(),
                 (lacking > 1.5).float(),
-                missing / networks.MISSING_SCALE,
+                missing / float(MISSING_SCALE),
                 (missing < 0.5).float(),
-                obs[:, self.slot, None],
-                obs[:, self.pending, None],
+                obs[:, at.next_slot, None],
+                obs[:, at.pending, None],
                 around,
             ],
             dim=2,
@@ -128,7 +122,7 @@ class CardHead(nn.Module):
         self.towers, self.spaces, self.dim = tables.towers, tables.spaces, dim
         self.encoder_ids, self.encoder_towers = encoder.ids, encoder.towers
         others = Actions(tables).n - tables.hand_size * (tables.towers + 2)
-        features = networks.card_features(tables)
+        features = encoder.features.cards
         self.register_buffer("features", torch.from_numpy(features), persistent=False)
         board = torch.from_numpy(tables.board.astype(np.int64))
         self.register_buffer("board", board, persistent=False)
