@@ -57,7 +57,7 @@ demo: setup
 	$(BIN)/incunabula evaluate bibliogamo --agents random,greedy,ppo,runs/demo --out runs/demo/report
 
 test: setup lint
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -60,7 +60,7 @@ class PolicyAgent(Agent):
                 self._advisor = make_agent(advisor, view.edition)
         logits = self._logits(self._network, view.observation)
         if self._advisor is not None:
-            weight = np.float32(self.policy.network["advice"])
+            weight = np.float32(self.policy.network.get("advice", 0.0))
             logits[np.arange(len(logits)), self._advisor.act(view)] += weight
         return np.where(view.action_mask, logits, -np.inf).argmax(axis=1)
 

@@ -161,9 +161,14 @@ def _as_set(actions: list[Json]) -> set[str]:
     return {json.dumps(action, sort_keys=True) for action in actions}
 
 
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
 def _differs(expected: Json, found: Json) -> tuple[str, Any, Any] | None:
     """The first field that differs; every field of the rules' JSON form is compared."""
     for field in found:
-        if expected[field] != found[field]:
+        # As JSON texts, so that true is not 1 and 1.0 is not 1.
+        if _text(expected[field]) != _text(found[field]):
             return field, expected[field], found[field]
     return None

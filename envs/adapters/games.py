@@ -101,6 +101,8 @@ class Games:
         ``options`` may hold ``prestige`` and ``tape`` for these episodes alone; other keys are
         left to wrappers.
         """
+        if not isinstance(options or {}, Mapping):
+            raise IncunabulaError(f"options: expected a mapping or None, got {options!r}")
         options = options or {}
         prestige, tape = self.prestige, self.tape
         if options.get("prestige") is not None:

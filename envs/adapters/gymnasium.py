@@ -131,15 +131,18 @@ class BibliogamoEnv(gymnasium.Env[Observation, np.int64]):
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Legal actions, int8 (A,); the name MaskablePPO asks for."""
+        self._check_dealt()
         masks = self.games.action_masks()
         return masks.reshape(-1)
 
     def describe(self, action: int) -> dict[str, Any]:
         """The action's JSON form in the present state."""
+        self._check_dealt()
         return self.engine.action_to_json(0, action)
 
     def why_illegal(self, action: int) -> tuple[str, str] | None:
         """(rule clause, reason) why an action is illegal now; None if it is legal."""
+        self._check_dealt()
         return self.engine.why_illegal(0, action)
 
     def snapshot(self) -> dict[str, Any]:
@@ -212,7 +215,8 @@ class BibliogamoVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
     ) -> None:
         self.render_mode = _checked_render_mode(render_mode)
         try:
-            self.autoreset_mode = AutoresetMode(autoreset_mode)
+            named = AutoresetMode.__members__.get(str(autoreset_mode), autoreset_mode)
+            self.autoreset_mode = AutoresetMode(named)
         except ValueError:
             modes = ", ".join(mode.value for mode in AutoresetMode)
             raise IncunabulaError(

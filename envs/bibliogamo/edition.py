@@ -219,6 +219,8 @@ def load_edition(
         kind = type(source).__name__
         message = f"an edition is a name, a path, a mapping or an Edition, not {kind}"
         raise EditionError("edition", [Problem("", message)])
+    if not str(source).strip():
+        raise EditionError("edition", [Problem("", "the name or path is empty")])
     if isinstance(source, str) and source in (shipped := _shipped_files()):
         with importlib.resources.as_file(shipped[source]) as path:
             return _load_file(path, name or source)

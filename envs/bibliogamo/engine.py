@@ -27,6 +27,8 @@ Json = dict[str, Any]
 # Rows worked on at a time: what a block touches stays in the processor's cache.
 BLOCK = 1024
 
+MAX_GAMES = 2**22
+
 
 class BibliogamoEngine:
     """N independent games of Bibliogamo over one edition.
@@ -51,8 +53,8 @@ class BibliogamoEngine:
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)):
             raise IncunabulaError(f"num_envs: expected an integer, got {num_envs!r}")
-        if num_envs < 1:
-            raise IncunabulaError(f"num_envs: expected at least 1, got {num_envs}")
+        if not 1 <= num_envs <= MAX_GAMES:
+            raise IncunabulaError(f"num_envs: expected 1 to {MAX_GAMES:,}, got {num_envs}")
         self.edition = load_edition(edition)
         self.tables = build_tables(self.edition)
         self.actions = Actions(self.tables)

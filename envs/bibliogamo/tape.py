@@ -28,12 +28,14 @@ def read_tape(t: Tables, tape: Mapping[str, Any]) -> Tape:
     if not isinstance(tape, Mapping) or not set(tape) <= {"shuffles", "prestige"}:
         raise TapeError("tape: expected a mapping with shuffles and, if known, prestige")
     shuffles = tape.get("shuffles")
+    if isinstance(shuffles, np.ndarray):
+        shuffles = shuffles.tolist()
     if not isinstance(shuffles, (list, tuple)) or not shuffles:
         raise TapeError("tape.shuffles: expected a list of at least one order of the cards")
     every = list(range(t.cards))
     for k, order in enumerate(shuffles):
-        ids = list(order) if isinstance(order, (list, tuple)) else []
-        whole = all(isinstance(c, int) and not isinstance(c, bool) for c in ids)
+        ids = list(order) if isinstance(order, (list, tuple, np.ndarray)) else []
+        whole = all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in ids)
         if not whole or sorted(ids) != every:
             raise TapeError(
                 f"tape.shuffles[{k}]: must list each card id 0..{t.cards - 1} exactly once"

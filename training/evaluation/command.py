@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -44,7 +45,7 @@ def run_evaluate(
 
     evaluation = evaluate(
         _listed("agents", agents),
-        edition=edition or game,
+        edition=game if edition is None else edition,
         games=games,
         seeds=seeds,
         prestige=prestige,
@@ -76,7 +77,7 @@ def run_bench(
 
     result = bench(
         [_whole("num-envs", text) for text in _listed("num-envs", num_envs)],
-        edition=edition or game,
+        edition=game if edition is None else edition,
         seconds=seconds,
         seed=seed,
     )
@@ -133,4 +134,15 @@ def _whole(name: str, text: str) -> int:
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False))
+    """Print JSON that any reader takes: ASCII alone, and null for a number that isn't finite."""
+    print(json.dumps(_finite(value), indent=1, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

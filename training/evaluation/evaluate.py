@@ -17,6 +17,7 @@ from incunabula.agents.agent import Agent, View
 from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.games import DEFAULT_BATCH, Games, play_games
 from incunabula.training.evaluation.machine import machine, versions
@@ -45,7 +46,7 @@ class Evaluation:
 
 
 def evaluate(
-    agents: Sequence[str | Agent],
+    agents: Sequence[str | Path | Agent],
     *,
     edition: str | Path | Edition | Mapping[str, Any] = "bibliogamo",
     games: int = 2000,
@@ -72,6 +73,9 @@ def evaluate(
     check_count("batch size", batch_size, MAX_BATCH)
     deals = seed_list(seeds, games)
     _check_prestige(prestige, edition)
+    games = int(games)
+    prestige = None if prestige is None else int(prestige)
+    seed = as_seed(seed)
     players = _players(agents, edition, seed)
     began = time.perf_counter()
     played: dict[str, Games] = {}
@@ -119,13 +123,13 @@ def evaluate(
     return Evaluation(result, deals, played)
 
 
-def _players(agents: Sequence[str | Agent], edition: Edition, seed: int) -> dict[str, Agent]:
+def _players(agents: Sequence[str | Path | Agent], edition: Edition, seed: int) -> dict[str, Agent]:
     """Name -> agent. An agent made from a name or path is known by it as it was given."""
-    if not agents:
-        raise IncunabulaError("agents: expected at least one")
+    if isinstance(agents, str | Path) or not agents:
+        raise IncunabulaError("agents: expected a list of at least one name, path or Agent")
     players: dict[str, Agent] = {}
     for given in agents:
-        name = given.name if isinstance(given, Agent) else given.strip()
+        name = given.name if isinstance(given, Agent) else str(given).strip()
         if name in players:
             raise IncunabulaError(f"agents: {name!r} stands twice; name each agent once")
         players[name] = given if isinstance(given, Agent) else make_agent(name, edition, seed=seed)
@@ -134,7 +138,8 @@ def _players(agents: Sequence[str | Agent], edition: Edition, seed: int) -> dict
 
 def _check_prestige(prestige: int | None, edition: Edition) -> None:
     most = len(edition.prestige) - 1
-    if prestige is not None and not 0 <= prestige <= most:
+    whole = isinstance(prestige, int | np.integer) and not isinstance(prestige, bool)
+    if prestige is not None and not (whole and 0 <= prestige <= most):
         raise IncunabulaError(
             f"prestige: expected a collection of the edition, 0..{most}, got {prestige}"
         )

@@ -34,6 +34,8 @@ def check_folder(folder: str | Path, option: str = "out") -> Path:
 
     Raises IncunabulaError if not.
     """
+    if not str(folder).strip():
+        raise IncunabulaError(f"{option}: the folder's name is empty")
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)

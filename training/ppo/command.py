@@ -59,11 +59,11 @@ def train(
             raise IncunabulaError(f"steps: must be at least 1, not {steps}")
         trainer = Trainer.resume(resume, steps, device)
     else:
-        loaded = load_config(config or "default")
+        loaded = load_config("default" if config is None else config)
         if game is not None and loaded.game != game:
             raise IncunabulaError(f"config: is for {loaded.game!r}, not for {game!r}")
         chosen = with_overrides(loaded, seed=seed, total_steps=steps, num_envs=num_envs)
-        name = Path(config or "default").stem
+        name = Path("default" if config is None else config).stem
         folder = Path(out) if out is not None else default_folder(name)
         trainer = Trainer.start(chosen, folder, device)
     return trainer.run(quiet=quiet)

@@ -179,6 +179,10 @@ class TrainConfig(_Part):
                     raise PydanticCustomError(
                         "algorithm", f"{field} must be null unless algorithm is maskable_ppo"
                     )
+            if self.network.advisor is not None:
+                raise PydanticCustomError(
+                    "algorithm", "network.advisor must be null unless algorithm is maskable_ppo"
+                )
             if self.network.kind != "mlp":
                 raise PydanticCustomError(
                     "algorithm", "network.kind must be mlp unless algorithm is maskable_ppo"
@@ -215,6 +219,8 @@ def load_config(which: str | Path | Mapping[str, Any] | TrainConfig) -> TrainCon
     if isinstance(which, Mapping):
         return _validate(which, "configuration", [])
     text = str(which)
+    if not text.strip():
+        raise ConfigError("configuration", [Problem("", "the name or path is empty")])
     shipped = _shipped_files()
     if isinstance(which, str) and text in shipped:
         with importlib.resources.as_file(shipped[text]) as path:
