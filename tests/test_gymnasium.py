@@ -13,10 +13,11 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 
 from incunabula import register_envs
-from incunabula.envs.adapters.gymnasium import BibliogamoEnv
+from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
 from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.chance import episode_seeds
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
@@ -423,3 +424,27 @@ def test_an_edition_file_of_ones_own_is_played(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").unlink()
     moved.reset(seed=0)
     copy.deepcopy(moved).reset(seed=0)
+
+
+def test_before_the_first_reset_every_question_says_so() -> None:
+    env = BibliogamoEnv("bibliogamo-tiny")
+    for ask in (
+        env.action_masks,
+        lambda: env.describe(0),
+        lambda: env.why_illegal(0),
+        env.snapshot,
+    ):
+        with pytest.raises(IncunabulaError, match="call reset"):
+            ask()
+
+
+@pytest.mark.parametrize("options", [[1], "abc"])
+def test_reset_options_that_are_no_mapping_are_refused(options: Any) -> None:
+    with pytest.raises(IncunabulaError, match="options: expected a mapping"):
+        BibliogamoEnv("bibliogamo-tiny").reset(options=options)
+
+
+def test_autoreset_modes_go_by_either_name() -> None:
+    for name in ("NEXT_STEP", "NextStep", AutoresetMode.NEXT_STEP):
+        env = BibliogamoVectorEnv(1, "bibliogamo-tiny", autoreset_mode=name)
+        assert env.autoreset_mode == AutoresetMode.NEXT_STEP

@@ -53,8 +53,10 @@ class BibliogamoEngine:
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)):
             raise IncunabulaError(f"num_envs: expected an integer, got {num_envs!r}")
-        if not 1 <= num_envs <= MAX_GAMES:
-            raise IncunabulaError(f"num_envs: expected 1 to {MAX_GAMES:,}, got {num_envs}")
+        if num_envs < 1:
+            raise IncunabulaError(f"num_envs: expected at least 1, got {num_envs}")
+        if num_envs > MAX_GAMES:
+            raise IncunabulaError(f"num_envs: expected at most {MAX_GAMES:,}, got {num_envs}")
         self.edition = load_edition(edition)
         self.tables = build_tables(self.edition)
         self.actions = Actions(self.tables)

@@ -126,7 +126,7 @@ def evaluate(
 def _players(agents: Sequence[str | Path | Agent], edition: Edition, seed: int) -> dict[str, Agent]:
     """Name -> agent. An agent made from a name or path is known by it as it was given."""
     if isinstance(agents, str | Path) or not agents:
-        raise IncunabulaError("agents: expected a list of at least one name, path or Agent")
+        raise IncunabulaError("agents: expected at least one name, path or Agent, in a list")
     players: dict[str, Agent] = {}
     for given in agents:
         name = given.name if isinstance(given, Agent) else str(given).strip()
