@@ -498,24 +498,3 @@ def test_names_and_numbers_in_tables() -> None:
     }
     assert short_names(["x/run", "y/run"]) == {"x/run": "x/run", "y/run": "y/run"}
     assert [signed(x) for x in (1.0, -1.0, 0.0, -0.001)] == ["+1.00", "−1.00", "0.00", "0.00"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"agents": "random"}, "in a list"),
-        ({"prestige": 0.5}, "prestige"),
-        ({"prestige": True}, "prestige"),
-        ({"edition": ""}, "empty"),
-        ({"seed": 1.5}, "seed"),
-    ],
-)
-def test_arguments_that_are_nearly_right(options: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"agents": ["random"], "edition": TINY, "games": 2}
-    with pytest.raises(IncunabulaError, match=message):
-        evaluate(**(arguments | options))
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    result = evaluate(["random"], edition=TINY, games=np.int64(2), prestige=np.int64(1)).result
-    assert json.loads(json.dumps(result))["agents"][0]["games"] == 2
