@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View
+from incunabula.agents.greedy_bibliogamo import GreedyBibliogamo
 from incunabula.agents.networks import NumpyNetwork
 from incunabula.agents.policy_folder import Policy, load_policy
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
@@ -53,11 +54,8 @@ class PolicyAgent(Agent):
             )
         if self._network is None:
             self._network = NumpyNetwork(self.policy.network, self.policy.weights, view.tables)
-            advisor = self.policy.network.get("advisor")
-            if advisor is not None:
-                from incunabula.agents.registry import make_agent
-
-                self._advisor = make_agent(advisor, view.edition)
+            if self.policy.network.get("advisor") == GreedyBibliogamo.name:
+                self._advisor = GreedyBibliogamo()
         logits = self._logits(self._network, view.observation)
         if self._advisor is not None:
             weight = np.float32(self.policy.network.get("advice", 0.0))
