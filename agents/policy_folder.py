@@ -16,7 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.networks import check_network, expected_shapes
-from incunabula.agents.tensors import existing_folder, read_tensors, tensors_to_bytes, write_folder
+from incunabula.agents.tensors import (
+    existing_folder,
+    open_regular,
+    read_tensors,
+    tensors_to_bytes,
+    write_folder,
+)
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.observation import Layout
 from incunabula.envs.bibliogamo.tables import build_tables
@@ -152,7 +158,7 @@ _FIELDS: dict[str, type] = {
 
 def _read_description(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw = file.read(MAX_DESCRIPTION + 1)
     except FileNotFoundError:
         raise IncunabulaError(f"{path}: there is no such file; is this a policy folder?") from None

@@ -13,8 +13,10 @@ import json
 import math
 import os
 import secrets
+import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +68,24 @@ def tensors_to_bytes(
     return b"".join([len(text).to_bytes(8, "little"), text, *data])
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading; a pipe or device, which could keep its reader waiting, is refused.
+
+    Raises:
+        IncunabulaError: it isn't a regular file.
+        OSError: it can't be opened.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    file = open(path, "rb", opener=opener)  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise IncunabulaError(f"{path}: must be a regular file, not a pipe or a device")
+    return file
+
+
 def read_tensors(path: Path) -> Arrays:
     """The arrays of a safetensors file.
 
@@ -73,7 +93,7 @@ def read_tensors(path: Path) -> Arrays:
         IncunabulaError: there is no such file, or it isn't a whole and sound safetensors file.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
                 raise IncunabulaError(f"{path}: is larger than {MAX_BYTES:,} bytes")
@@ -122,6 +142,9 @@ def _header(
         begin, end = span
         if end - begin != math.prod(shape) * dtype.itemsize or end > size:
             raise IncunabulaError(f"{path}: array {name[:60]!r} doesn't have the size of its shape")
+        # NumPy's limit, which holds for an empty array too.
+        if math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 2**63:
+            raise IncunabulaError(f"{path}: array {name[:60]!r} is described wrongly")
         found[name] = (dtype, tuple(shape), begin, end)
         spans.append((begin, end))
     at = 0

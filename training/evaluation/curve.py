@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -56,7 +55,7 @@ def read_curve(folder: str | Path, name: str | None = None) -> Curve:
     for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line) if line.strip() else {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if number == len(lines) and not line.endswith("\n"):
                 break
             raise IncunabulaError(f"{path}, line {number}: not JSON: {error}") from None
@@ -82,4 +81,5 @@ def _point(entry: Any, where: str) -> Point | None:
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
-    return type(value) in (int, float) and math.isfinite(value)
+    # NaN compares false; a whole number may be too large for a float.
+    return type(value) in (int, float) and abs(value) < 1e300

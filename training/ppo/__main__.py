@@ -34,9 +34,16 @@ def _main(
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run and exit, with the statuses of `incunabula.cli.main`."""
     try:
         typer.run(_main)
-    except IncunabulaError as error:
+    except (IncunabulaError, OSError) as error:
         print(f"incunabula: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -219,7 +219,7 @@ class Learner:
             model._last_obs = self.environment.engine.observe()
             model.num_timesteps = int(checkpoint.progress["steps"])
             model._n_updates = int(checkpoint.progress["updates"])
-        except (KeyError, ValueError, RuntimeError, TypeError) as error:
+        except (LookupError, ValueError, RuntimeError, TypeError, OverflowError) as error:
             raise IncunabulaError(
                 f"checkpoint: doesn't fit the run's configuration ({type(error).__name__}: {error})"
             ) from None

@@ -24,12 +24,12 @@ class Screen:
         self._trainer = trainer
         self._console = Console(stderr=True, quiet=quiet)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             console=self._console,
             transient=True,
             # A bar that is redrawn would fill a log file.
@@ -48,6 +48,8 @@ class Screen:
             f"Training {config.game} ({config.edition}), {config.total_steps:,} steps with "
             f"{config.algorithm}, {trainer.precision}, in {trainer.run_folder.path}",
             highlight=False,
+            markup=False,
+            soft_wrap=True,
         )
         self._writer = _tensorboard(trainer.run_folder.tensorboard, trainer.learner.steps)
         self._progress.start()
@@ -65,7 +67,7 @@ class Screen:
 
     def note(self, text: str) -> None:
         """A line above the bar."""
-        self._console.print(text, highlight=False)
+        self._console.print(text, highlight=False, markup=False)
 
     def advance(self, steps: int) -> None:
         self._progress.advance(self._task, steps)

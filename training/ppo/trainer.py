@@ -1,6 +1,7 @@
 """A training run from configuration to policy folder."""
 
 import contextlib
+import re
 import signal
 import threading
 import time
@@ -10,11 +11,14 @@ from typing import Any
 
 import torch
 
+from incunabula.agents.agent import Agent
 from incunabula.agents.policy_folder import save_policy
+from incunabula.agents.registry import make_agent
+from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.clone import clone_teacher
 from incunabula.training.ppo.command import Interrupted
-from incunabula.training.ppo.config import TrainConfig
+from incunabula.training.ppo.config import TrainConfig, with_overrides
 from incunabula.training.ppo.evaluating import evaluate_weights
 from incunabula.training.ppo.learner import Learner, run_seeds
 from incunabula.training.ppo.precision import choose_device, choose_precision
@@ -31,7 +35,7 @@ class Trainer:
     def __init__(self, run: RunFolder, config: TrainConfig, device: str | None = None) -> None:
         self.run_folder = run
         self.config = config
-        self.device = choose_device(device)
+        self.device = _device(device)
         bf16, self.precision = choose_precision(config.precision, self.device)
         self.learner = Learner(config, self.device, bf16)
         self.edition = self.learner.environment.engine.edition
@@ -40,13 +44,19 @@ class Trainer:
         self.seconds = 0.0  # of training, evaluation and checkpoints included
         self.cpu_seconds = 0.0
         self._cloned = config.clone is None
+        self._teacher: Agent | None = None
         self._began = (0.0, 0.0)
 
     @classmethod
     def start(cls, config: TrainConfig, folder: str | Path, device: str | None = None) -> "Trainer":
         """A new run in an empty or missing folder."""
-        choose_device(device)
-        trainer = cls(RunFolder.create(folder, config), config, device)
+        run = RunFolder(Path(folder))
+        run.check_new()
+        # Whatever is wrong with the configuration shows before the folder is there.
+        trainer = cls(run, config, device)
+        if config.clone is not None:
+            trainer._make_teacher()
+        trainer.run_folder = RunFolder.create(folder, config)
         trainer.run_folder.write_json("seeds.json", run_seeds(config.seed))
         trainer._write_versions()
         return trainer
@@ -57,9 +67,24 @@ class Trainer:
     ) -> "Trainer":
         """Go on with a run from its last checkpoint; `total_steps` lengthens or shortens it."""
         run, config = RunFolder.open(folder)
-        if total_steps is not None:
-            config = config.model_copy(update={"total_steps": total_steps})
+        run.lock()
+        try:
+            return cls._resume(run, config, total_steps, device)
+        except BaseException:
+            run.unlock()
+            raise
+
+    @classmethod
+    def _resume(
+        cls, run: RunFolder, config: TrainConfig, total_steps: int | None, device: str | None
+    ) -> "Trainer":
+        config = with_overrides(config, total_steps=total_steps)
         steps, checkpoint = run.last_checkpoint()
+        if total_steps is not None and total_steps < steps:
+            raise IncunabulaError(
+                f"steps: {total_steps:,} is too few, {run.path} is at step {steps:,} already; "
+                "name more steps"
+            )
         trainer = cls(run, config, device)
         trainer.learner.set_state(checkpoint)
         progress = checkpoint.progress
@@ -67,8 +92,8 @@ class Trainer:
         trainer.best = progress["best"]
         trainer.last_evaluation = progress["last_evaluation"]
         trainer.seconds, trainer.cpu_seconds = progress["seconds"], progress["cpu_seconds"]
-        run.write("config.yaml", config.to_yaml().encode())
         run.truncate_metrics(steps)
+        run.write("config.yaml", config.to_yaml().encode())
         return trainer
 
     def run(self, *, stop_after: int | None = None, quiet: bool = False) -> dict[str, Any]:
@@ -79,6 +104,13 @@ class Trainer:
 
         Returns the summary.
         """
+        self.run_folder.lock()
+        try:
+            return self._run(stop_after, quiet)
+        finally:
+            self.run_folder.unlock()
+
+    def _run(self, stop_after: int | None, quiet: bool) -> dict[str, Any]:
         config, learner = self.config, self.learner
         torch.set_flush_denormal(True)
         with self._threads(), self._asked_to_stop() as asked, Screen(self, quiet=quiet) as screen:
@@ -140,11 +172,9 @@ class Trainer:
         screen.advance(steps - before)
 
     def _clone(self, screen: "Screen", asked: threading.Event) -> None:
-        from incunabula.agents.registry import make_agent
-
         clone = self.config.clone
         assert clone is not None
-        teacher = make_agent(clone.teacher, self.edition, seed=self.config.seed)
+        teacher = self._teacher or self._make_teacher()
         done = 0
 
         def on_progress(decisions: int, figures: dict[str, float]) -> bool:
@@ -163,6 +193,12 @@ class Trainer:
         self._cloned = True
         self._evaluate(screen)
         self._checkpoint()
+
+    def _make_teacher(self) -> Agent:
+        clone = self.config.clone
+        assert clone is not None
+        self._teacher = make_agent(clone.teacher, self.edition, seed=self.config.seed)
+        return self._teacher
 
     def _evaluate(self, screen: "Screen") -> None:
         """Play the dev games; keep the policy if it is the best so far."""
@@ -264,3 +300,10 @@ class Trainer:
             yield
         finally:
             torch.set_num_threads(before)
+
+
+def _device(name: str | None) -> torch.device:
+    """`choose_device`, but of devices that training was made for."""
+    if name not in (None, "auto") and not re.fullmatch(r"cpu|cuda(:[0-9]{1,2})?", str(name)):
+        raise IncunabulaError(f"device: {name!r} can't be used; it must be cpu, cuda or cuda:N")
+    return choose_device(name)
