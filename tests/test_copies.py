@@ -107,7 +107,8 @@ def test_a_copy_of_a_vector_environment_goes_on_as_the_original_does(
             each.reset(options={"reset_mask": np.ones(5, np.bool_)})
     for _ in range(3):
         actions = env.action_masks().argmax(axis=1)
-        got, want = twin.step(actions), env.step(actions)
+        got: Any = twin.step(actions)
+        want: Any = env.step(actions)
         for a, b in zip(got[:4], want[:4], strict=True):
             assert a.tobytes() == b.tobytes()
         assert got[4]["action_mask"].tobytes() == want[4]["action_mask"].tobytes()
@@ -171,7 +172,8 @@ def test_a_vector_environment_is_restored_with_the_rows_that_wait_for_their_rese
             with pytest.raises(IncunabulaError, match="its game is over"):
                 other.step(masks.argmax(axis=1))
             continue
-        want, got = env.step(masks.argmax(axis=1)), other.step(masks.argmax(axis=1))
+        want: Any = env.step(masks.argmax(axis=1))
+        got: Any = other.step(masks.argmax(axis=1))
         for a, b in zip(got[:4], want[:4], strict=True):
             assert a.tobytes() == b.tobytes()
 

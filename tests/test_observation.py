@@ -233,7 +233,7 @@ def test_infos_and_observations_of_a_step_do_not_depend_on_what_stays_hidden(nam
     one, two = in_mid_game(name, 64, 9), in_mid_game(name, 64, 9)
     two.determinise(range(1000, 1064))
     actions = one.action_masks().argmax(axis=1)
-    results = one.step(actions), two.step(actions)
+    results: list[Any] = [one.step(actions), two.step(actions)]
     revealing = {"end", "sell", "wait", "pay"}
     kinds = [one.engine.actions.describe(int(a))["type"] for a in actions]
     rows = np.array([kind not in revealing for kind in kinds])
