@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.bibliogamo.edition import Edition
-from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.bibliogamo.observation import Layout
-from incunabula.envs.bibliogamo.state import PublicState
-from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.chance import key
+from incunabula.envs.engine import Engine
 
 # Agents draw from key(agent seed, AGENT_STREAM + episode, decision): never from the game's seed.
 AGENT_STREAM = 1 << 33
@@ -23,14 +20,13 @@ class View:
     """What an agent may see of n games that wait for its action. Arrays are copies.
 
     Attributes:
-        edition, tables, layout: the edition, as arrays, and the observation's table.
         episode: uint64 (n,), names each game for the agent's own draws.
-        decision: int64 (n,), decisions taken before in each game.
+        decision: int64 (n,), decisions taken before in each game, by all seats.
     """
 
     def __init__(
         self,
-        engine: BibliogamoEngine,
+        engine: Engine,
         rows: npt.NDArray[np.intp],
         episode: npt.NDArray[np.uint64],
         decision: npt.NDArray[np.int64],
@@ -44,20 +40,35 @@ class View:
         return len(self._rows)
 
     @property
-    def edition(self) -> Edition:
+    def edition(self) -> Any:
+        """The edition, of its game's own type."""
         return self._engine.edition
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> Any:
+        """The edition as arrays (the game's ``Tables``)."""
         return self._engine.tables
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> Any:
+        """The observation's table (the game's ``Layout``)."""
         return self._engine.layout
+
+    @property
+    def num_players(self) -> int:
+        """Players of each game, 1 in a solitaire."""
+        return self._engine.num_players
+
+    @cached_property
+    def seat(self) -> npt.NDArray[np.intp]:
+        """Who is asked in each game, intp (n,): a seat 0..P-1 as the rules number them."""
+        if self.num_players == 1:
+            return np.zeros(len(self), np.intp)
+        return np.asarray(self._engine.state.player[self._rows], np.intp)
 
     @cached_property
     def observation(self) -> npt.NDArray[np.float32]:
-        """float32 (n, F)."""
+        """float32 (n, F), from the seat that is asked."""
         return self._engine.observe_rows(self._rows)
 
     @cached_property
@@ -66,14 +77,14 @@ class View:
         return self._engine.mask[self._rows]
 
     @cached_property
-    def public(self) -> PublicState:
-        """The public state of the n games."""
-        return self._engine.public().take(self._rows)
+    def public(self) -> Any:
+        """The public state of the n games (the game's ``PublicState``)."""
+        return self._engine.state.public().take(self._rows)
 
-    def determinise(self, seeds: npt.NDArray[np.uint64]) -> BibliogamoEngine:
+    def determinise(self, seeds: npt.NDArray[np.uint64]) -> Engine:
         """An engine of n games that agree with what is public; what is hidden comes from seeds."""
         rows = np.arange(len(self))
-        engine = BibliogamoEngine(self.edition, len(self))
+        engine = self._engine.empty_like(len(self))
         engine.put(rows, self._engine.state.take(self._rows))
         engine.determinise(rows, seeds)
         return engine
@@ -91,6 +102,10 @@ class Agent(ABC):
     @abstractmethod
     def act(self, view: View) -> npt.NDArray[np.intp]:
         """Actions, intp (n,), each legal."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Agent:
+        """Itself: copies of an environment can share its agents."""
+        return self
 
 
 class RandomAgent(Agent):

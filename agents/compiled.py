@@ -37,8 +37,9 @@ class Compiled:
     stays quick. Compiled code is kept on disk between runs, where a folder can be written.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], inline: bool = True) -> None:
         update_wrapper(self, function)
+        self._inline = inline
         self.python: FunctionType = function  # type: ignore[assignment]
 
     def __call__(self, *arguments: Any) -> Any:
@@ -65,9 +66,9 @@ class Compiled:
         """numba's form of the function, to be called from compiled code: quicker to compile."""
         from numba import njit
 
-        # Inlined: passing tuples of arrays on costs more than small functions do themselves.
         options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        options["forceinline"] = True
+        # Passing tuples of arrays on costs more than small functions do themselves.
+        options["forceinline"] = self._inline
         return njit(error_model="numpy", **options)(self._linked())
 
     def _globals(self) -> dict[str, Any]:
@@ -98,5 +99,10 @@ class Compiled:
 
 
 def compiled(function: Callable[..., Any]) -> Compiled:
-    """Decorator: see ``Compiled``."""
+    """Decorator: see ``Compiled``. Inlined where compiled code calls it."""
     return Compiled(function)
+
+
+def compiled_apart(function: Callable[..., Any]) -> Compiled:
+    """Decorator of large functions, which are quicker to compile when they are not inlined."""
+    return Compiled(function, inline=False)

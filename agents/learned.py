@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View
-from incunabula.agents.greedy_bibliogamo import GreedyBibliogamo
+from incunabula.agents.baselines import make_greedy
 from incunabula.agents.networks import NumpyNetwork
 from incunabula.agents.policy_folder import Policy, load_policy
-from incunabula.envs.bibliogamo.edition import Edition, load_edition
+from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.errors import IncunabulaError
 
 # Rows the network is evaluated on at a time, always: float32 results of one row depend on how many
 # rows are multiplied with it, and results must not depend on the batch size.
 BLOCK = 64
+
+
+class PolicyWarning(UserWarning):
+    """A policy plays what it wasn't trained for; it can, but don't expect it to play well."""
 
 
 class PolicyAgent(Agent):
@@ -34,17 +39,18 @@ class PolicyAgent(Agent):
     def __init__(
         self,
         policy: str | Path | Policy,
-        edition: str | Path | Edition | None = None,
+        edition: str | Path | BaseEdition | None = None,
         name: str | None = None,
     ) -> None:
         if not isinstance(policy, Policy):
             if edition is None:
                 edition = str(load_policy(policy).description["edition"])
-            policy = load_policy(policy, load_edition(edition))
+            policy = load_policy(policy, load_any_edition(edition))
         self.policy = policy
         self.name = name or policy.folder.name
         self._network: NumpyNetwork | None = None
         self._advisor: Agent | None = None
+        self._warned: set[int] = set()
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
         if view.edition.sha256 != self.policy.description["edition_sha256"]:
@@ -53,14 +59,31 @@ class PolicyAgent(Agent):
                 f"{self.policy.description['edition']!r}, not for {view.edition.name!r}"
             )
         if self._network is None:
-            self._network = NumpyNetwork(self.policy.network, self.policy.weights, view.tables)
-            if self.policy.network.get("advisor") == GreedyBibliogamo.name:
-                self._advisor = GreedyBibliogamo()
+            network = self.policy.network
+            self._network = NumpyNetwork(network, self.policy.weights, view.tables)
+            if network.get("advisor") == "greedy":
+                self._advisor = make_greedy(view.edition.game)
+        self._check_players(view)
         logits = self._logits(self._network, view.observation)
         if self._advisor is not None:
             weight = np.float32(self.policy.network.get("advice", 0.0))
             logits[np.arange(len(logits)), self._advisor.act(view)] += weight
         return np.where(view.action_mask, logits, -np.inf).argmax(axis=1)
+
+    def _check_players(self, view: View) -> None:
+        """Warn, once, if there are more or fewer players than the policy was trained for."""
+        trained = self.policy.description.get("players")
+        if trained is None:
+            return
+        count = view.num_players
+        if count not in trained and count not in self._warned:
+            self._warned.add(count)
+            known = ", ".join(map(str, trained))
+            warnings.warn(
+                f"agent {self.name!r} was trained for {known} players and now plays with {count}",
+                PolicyWarning,
+                stacklevel=3,
+            )
 
     def _logits(
         self, network: NumpyNetwork, observation: npt.NDArray[np.float32]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,8 @@ from incunabula.agents.tensors import (
     tensors_to_bytes,
     write_folder,
 )
-from incunabula.envs.bibliogamo.edition import Edition
-from incunabula.envs.bibliogamo.observation import Layout
-from incunabula.envs.bibliogamo.tables import build_tables
+from incunabula.envs.editions import GAMES, BaseEdition
+from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
 FORMAT = 1
@@ -59,9 +58,10 @@ def save_policy(
     folder: str | Path,
     weights: Mapping[str, npt.NDArray[np.float32]],
     *,
-    edition: Edition,
+    edition: BaseEdition,
     network: Mapping[str, Any],
     training: Mapping[str, Any],
+    players: Sequence[int] | None = None,
 ) -> None:
     """Write a policy folder, in whole or not at all.
 
@@ -69,24 +69,24 @@ def save_policy(
         weights: as `networks.expected_shapes` names them.
         network: the network's description; see `networks`.
         training: the receipt, JSON values: configuration, seed, steps, versions, ...
+        players: in a game of several players, the numbers of players it was trained for.
 
     Raises:
         IncunabulaError: weights that don't fit the network or aren't finite; a full disk.
     """
     folder = Path(folder)
-    tables = build_tables(edition)
-    layout = Layout(tables)
-    actions = _action_count(tables)
-    _check_weights(folder, weights, expected_shapes(network, layout.size, actions, tables))
+    engine = engine_of(edition)
+    _check_weights(folder, weights, expected_shapes(network, engine))
     content = tensors_to_bytes(weights)
     description = {
         "format": FORMAT,
         "game": edition.game,
         "edition": edition.name,
         "edition_sha256": edition.sha256,
-        "layout_sha256": layout.sha256,
-        "observation_size": layout.size,
-        "actions": actions,
+        "layout_sha256": engine.layout.sha256,
+        "observation_size": engine.layout.size,
+        "actions": engine.actions.n,
+        **({} if players is None else {"players": sorted(players)}),
         "network": dict(network),
         "weights_sha256": hashlib.sha256(content).hexdigest(),
         "training": dict(training),
@@ -95,7 +95,7 @@ def save_policy(
     write_folder(folder, {WEIGHTS: content, DESCRIPTION: text.encode()})
 
 
-def load_policy(folder: str | Path, edition: Edition | None = None) -> Policy:
+def load_policy(folder: str | Path, edition: BaseEdition | None = None) -> Policy:
     """Read and check a policy folder.
 
     Args:
@@ -118,9 +118,11 @@ def load_policy(folder: str | Path, edition: Edition | None = None) -> Policy:
         if (folder / name).is_symlink():
             raise IncunabulaError(f"{folder / name}: is a link; a policy's files must be its own")
     path = folder / WEIGHTS
-    network = check_network(description["network"], str(folder / DESCRIPTION))
-    if edition is not None:
-        _check_edition(folder / DESCRIPTION, description, edition)
+    _check_game(folder / DESCRIPTION, description, edition)
+    network = check_network(description["network"], str(folder / DESCRIPTION), description["game"])
+    engine = None if edition is None else engine_of(edition)
+    if engine is not None:
+        _check_edition(folder / DESCRIPTION, description, engine)
     arrays = read_tensors(path)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     if sha256 != description["weights_sha256"]:
@@ -128,18 +130,21 @@ def load_policy(folder: str | Path, edition: Edition | None = None) -> Policy:
             f"{path}: isn't the file {DESCRIPTION} describes (SHA-256 {sha256[:12]}, expected "
             f"{str(description['weights_sha256'])[:12]}); copy both files again"
         )
-    if edition is not None:
-        tables = build_tables(edition)
-        shapes = expected_shapes(network, Layout(tables).size, _action_count(tables), tables)
-        _check_weights(path, arrays, shapes)
+    if engine is not None:
+        _check_weights(path, arrays, expected_shapes(network, engine))
     weights = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
     return Policy(folder, description, weights, sha256)
 
 
-def _action_count(tables: Any) -> int:
-    from incunabula.envs.bibliogamo.actions import Actions
+def engine_of(edition: BaseEdition) -> Engine:
+    """An engine of one game of this edition, which knows its observations and actions."""
+    if edition.game == "scriptorium":
+        from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
-    return Actions(tables).n
+        return ScriptoriumEngine(edition, 1, edition.rules.players[0])
+    from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+
+    return BibliogamoEngine(edition)
 
 
 _FIELDS: dict[str, type] = {
@@ -185,13 +190,24 @@ def _read_description(path: Path) -> dict[str, Any]:
     return data
 
 
-def _check_edition(path: Path, description: Mapping[str, Any], edition: Edition) -> None:
-    layout = Layout(build_tables(edition))
-    actions = _action_count(layout.tables)
-    if description["game"] != edition.game:
+def _check_game(path: Path, description: Mapping[str, Any], edition: BaseEdition | None) -> None:
+    game, players = description["game"], description.get("players")
+    if edition is not None and game != edition.game:
+        raise IncunabulaError(f"{path}: game: the policy plays {game[:40]!r}, not {edition.game!r}")
+    if game not in GAMES:
         raise IncunabulaError(
-            f"{path}: game: the policy plays {description['game'][:40]!r}, not {edition.game!r}"
+            f"{path}: game: is {game[:40]!r}, but must be one of {', '.join(GAMES)}"
         )
+    if game == "bibliogamo" and players is None:
+        return
+    good = isinstance(players, list) and all(type(n) is int and 2 <= n <= 4 for n in players)
+    if not good or not players or game == "bibliogamo":
+        what = "must be a list of numbers from 2 to 4" if game != "bibliogamo" else "is no field"
+        raise IncunabulaError(f"{path}: players: {what}")
+
+
+def _check_edition(path: Path, description: Mapping[str, Any], engine: Engine) -> None:
+    edition, layout, actions = engine.edition, engine.layout, engine.actions.n
     for field, found, name in (
         ("edition_sha256", edition.sha256, f"edition {edition.name!r}"),
         ("layout_sha256", layout.sha256, "observation layout"),

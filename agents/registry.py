@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from incunabula.agents.agent import Agent, RandomAgent
-from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.chance import as_seed
 from incunabula.envs.documents import no_such
+from incunabula.envs.editions import BaseEdition
 from incunabula.envs.errors import IncunabulaError
 
 # "ppo" is the trained policy that comes with the package.
@@ -18,7 +18,7 @@ AGENTS = ("random", "greedy", "ppo")
 RUN_POLICY = "policy"
 
 
-def make_agent(spec: str | Path, edition: Edition, *, seed: int = 0) -> Agent:
+def make_agent(spec: str | Path, edition: BaseEdition, *, seed: int = 0) -> Agent:
     """An agent for an edition.
 
     Args:
@@ -35,9 +35,9 @@ def make_agent(spec: str | Path, edition: Edition, *, seed: int = 0) -> Agent:
     if spec == "random":
         return RandomAgent(as_seed(seed))
     if spec == "greedy":
-        from incunabula.agents.greedy_bibliogamo import GreedyBibliogamo
+        from incunabula.agents.baselines import make_greedy
 
-        return GreedyBibliogamo()
+        return make_greedy(edition.game)
     from incunabula.agents.learned import PolicyAgent
 
     if spec == "ppo":

@@ -21,7 +21,8 @@ IntArray = npt.NDArray[np.integer]
 
 MASK64 = (1 << 64) - 1
 GAMMA = 0x9E3779B97F4A7C15
-PRESTIGE_STREAM = 1 << 32
+PRESTIGE_STREAM = 1 << 32  # Bibliogamo's
+LECTERN_STREAM = 1 << 32  # Scriptorium's, of round 0
 DETERMINISE_STREAM = 1 << 36  # where planners' seeds become game seeds; not a stream of the rules
 
 _GAMMA = np.uint64(GAMMA)
@@ -101,9 +102,7 @@ def shuffle_orders(
     Raises:
         TapeError: a row's tape has no such shuffle.
     """
-    keys = key(seed[:, None], shuffle.astype(np.uint64)[:, None], np.arange(items, dtype=np.uint64))
-    # A stable sort settles equal keys by id, as the rules ask.
-    orders = np.argsort(keys, axis=1, kind="stable").astype(np.int16)
+    orders = orders_of(seed, shuffle.astype(np.uint64), items)
     if tape.shape[1]:
         taped = np.flatnonzero(tape_length >= 0)
         short = taped[shuffle[taped] >= tape_length[taped]]
@@ -123,3 +122,17 @@ def first_of(seed: UInt64Array, stream: int, items: int) -> npt.NDArray[np.int16
     keys = key(seed[:, None], stream, np.arange(items, dtype=np.uint64))
     first: npt.NDArray[np.int16] = keys.argmin(axis=1).astype(np.int16)
     return first
+
+
+def orders_of(seed: UInt64Array, stream: int | UInt64Array, items: int) -> npt.NDArray[np.int16]:
+    """Items 0..items-1 sorted by (key(seed, stream, item), item); int16 (n, items).
+
+    Args:
+        seed: uint64 (n,).
+        stream: one for all, or uint64 (n,).
+        items: how many there are.
+    """
+    streams = np.asarray(stream, np.uint64)[..., None]
+    keys = key(seed[:, None], streams, np.arange(items, dtype=np.uint64))
+    # A stable sort settles equal keys by item, as the rules ask.
+    return np.argsort(keys, axis=1, kind="stable").astype(np.int16)

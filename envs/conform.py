@@ -1,8 +1,10 @@
-"""Compare an engine with games played by another implementation, step by step.
+"""Compare the engines with games played by another implementation, step by step.
 
 File format (one JSON object a line, ``.gz`` the same compressed): ``edition``, ``edition_sha256``,
-``seed`` or ``tape``, ``prestige``, ``initial``, ``steps`` of ``action``, ``state``, ``legal``
-(before the action; may be left out) and ``reward``.
+``seed`` or ``tape``, ``initial``, ``steps`` of ``action``, ``state`` and ``legal`` (before the
+action; may be left out). Bibliogamo has ``prestige`` and each step's ``reward``; Scriptorium has
+``players``, ``winners`` and ``outcome``, and each step's ``rewards`` (changes of the scores) and
+``margins`` (own score less the best other's, after the step).
 """
 
 from __future__ import annotations
@@ -10,19 +12,29 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from incunabula.envs.bibliogamo.edition import Edition, load_edition, shipped_editions
+from incunabula.envs.bibliogamo import edition as bibliogamo_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import MASK64
+from incunabula.envs.editions import BaseEdition, load_any_edition, shipped_editions
+from incunabula.envs.engine import Engine, Int32Array
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.scriptorium import edition as scriptorium_edition
+from incunabula.envs.scriptorium.edition_checks import MAX_PLAYERS
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.envs.scriptorium.payoffs import margins, outcome, winners
 
 Json = dict[str, Any]
+Found = tuple[str, Any, Any]  # field, expected, found
+SAME_PAYOFF = 1e-9  # payoffs are fractions: their last digits may differ
 
 
 @dataclass(frozen=True)
@@ -75,7 +87,7 @@ def read_games(path: str | Path) -> Iterator[tuple[int, Json]]:
         raise IncunabulaError(f"{path}: can't be read: {error}") from None
 
 
-def conform(path: str | Path, edition: str | Path | Edition | None = None) -> Agreement:
+def conform(path: str | Path, edition: str | Path | BaseEdition | None = None) -> Agreement:
     """Replay every game of a file; stops at the first difference.
 
     Args:
@@ -87,17 +99,16 @@ def conform(path: str | Path, edition: str | Path | Edition | None = None) -> Ag
         IncunabulaError: the file is malformed, holds no game, or its edition is not among the
             shipped ones.
     """
-    engines: dict[str, BibliogamoEngine] = {}
+    tables: dict[tuple[str, str], _Table] = {}
     steps = 0
     count = 0
     for number, game in read_games(path):
         where = f"{path}, line {number}"
         try:
-            digest = game.get("edition_sha256")
-            name = str(digest)
-            if name not in engines:
-                engines[name] = BibliogamoEngine(edition or _shipped(digest), 1)
-            played, difference = _replay(engines[name], game, count)
+            kind = str(game.get("edition_sha256")), str(game.get("players"))
+            if kind not in tables:
+                tables[kind] = _table(game, edition)
+            played, difference = _replay(tables[kind], game, count)
         except IncunabulaError as error:
             raise IncunabulaError(f"{where}: {error}") from None
         except KeyError as error:
@@ -113,26 +124,99 @@ def conform(path: str | Path, edition: str | Path | Edition | None = None) -> Ag
     return Agreement(count, steps, None)
 
 
-def _shipped(digest: object) -> Edition:
+def _table(game: Json, edition: str | Path | BaseEdition | None) -> _Table:
+    """A table to replay this game and others of its kind at."""
+    chosen = load_any_edition(_shipped(game) if edition is None else edition)
+    if chosen.game == ScriptoriumEngine.game:
+        return _ScriptoriumTable(chosen, _whole("players", game["players"], MAX_PLAYERS))
+    if "players" in game:
+        raise IncunabulaError(
+            f"players: expected no such field in a game of {chosen.game}, got {game['players']!r}"
+        )
+    return _BibliogamoTable(chosen)
+
+
+def _shipped(game: Json) -> str:
+    digest = game.get("edition_sha256")
     for name, sha256 in shipped_editions().items():
         if sha256 == digest:
-            return load_edition(name)
+            return name
     raise IncunabulaError(
         f"edition_sha256: {digest!r} is none of the shipped editions; name the file by --edition"
     )
 
 
-def _replay(engine: BibliogamoEngine, game: Json, number: int) -> tuple[int, Difference | None]:
+class _Table(ABC):
+    """Row 0 of an engine, and what differs between the games."""
+
+    engine: Engine
+
+    @abstractmethod
+    def deal(self, game: Json) -> None:
+        """Deal the game."""
+
+    @abstractmethod
+    def paid(self, step: Json, change: Int32Array) -> Found | None:
+        """The first of the step's rewards that differs; ``change`` is that of the score."""
+
+    def ended(self, game: Json) -> Found | None:
+        """The first of the final results that differs."""
+        return None
+
+
+class _BibliogamoTable(_Table):
+    def __init__(self, edition: BaseEdition) -> None:
+        self.engine: BibliogamoEngine = BibliogamoEngine(
+            bibliogamo_edition.load_edition(edition), 1
+        )
+
+    def deal(self, game: Json) -> None:
+        prestige = game.get("prestige")
+        if prestige is not None:
+            _whole("prestige", prestige, self.engine.tables.collections - 1)
+        if game.get("tape") is not None:
+            self.engine.deal_tape(0, game["tape"], prestige)
+        else:
+            self.engine.deal(np.arange(1), _seed(game), prestige)
+
+    def paid(self, step: Json, change: Int32Array) -> Found | None:
+        return _differs(step, {"reward": int(change[0])}, {"reward"})
+
+
+class _ScriptoriumTable(_Table):
+    def __init__(self, edition: BaseEdition, players: int) -> None:
+        self.engine: ScriptoriumEngine = ScriptoriumEngine(
+            scriptorium_edition.load_edition(edition), 1, players
+        )
+
+    def deal(self, game: Json) -> None:
+        if game.get("tape") is not None:
+            self.engine.deal_tape(0, game["tape"])
+        else:
+            self.engine.deal(np.arange(1), _seed(game))
+
+    def paid(self, step: Json, change: Int32Array) -> Found | None:
+        now = margins(self.engine.state.score)[0].tolist()
+        found = {"rewards": change[0].tolist(), "margins": now}
+        return _differs(step, found, found)
+
+    def ended(self, game: Json) -> Found | None:
+        score = self.engine.state.score
+        over = self.engine.state.player[0] < 0
+        won = np.flatnonzero(winners(score)[0]).tolist() if over else None
+        paid = outcome(score)[0].tolist() if over else None
+        expected = game.get("outcome")
+        if paid is not None and isinstance(expected, list) and len(expected) == len(paid):
+            near = np.abs(np.array(expected, np.float64) - paid) < SAME_PAYOFF
+            paid = expected if near.all() else paid
+        return _differs(game, {"winners": won, "outcome": paid}, {"winners", "outcome"})
+
+
+def _replay(table: _Table, game: Json, number: int) -> tuple[int, Difference | None]:
     """Play one game; (steps that agree, first difference)."""
-    prestige = game.get("prestige")
-    if prestige is not None:
-        _whole("prestige", prestige, engine.tables.collections - 1)
-    if game.get("tape") is not None:
-        engine.deal_tape(0, game["tape"], prestige)
-    else:
-        seed = _whole("seed", game["seed"], MASK64)
-        engine.deal(np.arange(1), np.array([seed], np.uint64), prestige)
-    found = _differs(game["initial"], engine.snapshot(0))
+    engine = table.engine
+    table.deal(game)
+    found = _differs(game["initial"], engine.snapshot(0), {"bag"})
     if found:
         return 0, Difference(number, 0, *found)
     for k, step in enumerate(game["steps"]):
@@ -142,13 +226,18 @@ def _replay(engine: BibliogamoEngine, game: Json, number: int) -> tuple[int, Dif
         if _as_set([step["action"]]) - _as_set(legal):
             return k, Difference(number, k, "action", step["action"], legal)
         action = engine.action_from_json(0, step["action"])
-        reward, _ = engine.apply(np.array([action]))
-        if "reward" in step and step["reward"] != int(reward[0]):
-            return k, Difference(number, k + 1, "reward", step["reward"], int(reward[0]))
-        found = _differs(step["state"], engine.snapshot(0))
+        change, _ = engine.apply(np.array([action]))
+        found = table.paid(step, change)
+        found = found or _differs(step["state"], engine.snapshot(0), {"bag"})
         if found:
             return k, Difference(number, k + 1, *found)
-    return len(game["steps"]), None
+    found = table.ended(game)
+    steps = len(game["steps"])
+    return steps, Difference(number, steps, *found) if found else None
+
+
+def _seed(game: Json) -> npt.NDArray[np.uint64]:
+    return np.array([_whole("seed", game["seed"], MASK64)], np.uint64)
 
 
 def _whole(field: str, value: object, most: int) -> int:
@@ -165,10 +254,27 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _differs(expected: Json, found: Json) -> tuple[str, Any, Any] | None:
-    """The first field that differs; every field of the rules' JSON form is compared."""
+def _differs(expected: Json, found: Json, optional: Collection[str] = ()) -> Found | None:
+    """The first field of ``found`` that differs; ``optional`` ones may be missing in the file."""
     for field in found:
+        if field in optional and field not in expected:
+            continue
+        where, wanted, got = _narrowed(field, expected[field], found[field])
         # As JSON texts, so that true is not 1 and 1.0 is not 1.
-        if _text(expected[field]) != _text(found[field]):
-            return field, expected[field], found[field]
+        if _text(wanted) != _text(got):
+            return where, wanted, got
     return None
+
+
+def _narrowed(field: str, expected: Any, found: Any) -> Found:
+    """The part of a field in which a difference lies, as ``players[1].inks.red``."""
+    parts: Iterable[tuple[str, Any, Any]] = ()
+    if isinstance(expected, dict) and isinstance(found, dict) and set(expected) == set(found):
+        parts = ((f"{field}.{key}", expected[key], found[key]) for key in found)
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        pairs = enumerate(zip(expected, found, strict=True))
+        parts = ((f"{field}[{j}]", one, other) for j, (one, other) in pairs)
+    for part in parts:
+        if _text(part[1]) != _text(part[2]):
+            return _narrowed(*part)
+    return field, expected, found

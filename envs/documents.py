@@ -8,6 +8,7 @@ name the field as the file writes it (`cards[17].artisans.binder`) and what woul
 import difflib
 import hashlib
 import re
+import stat
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ def read_yaml(path: Path) -> Document:
     usually let pass, come back as problems.
 
     Raises:
-        DocumentError: the file can't be read, isn't UTF-8, isn't YAML or is empty.
+        DocumentError: it isn't a file, can't be read, isn't UTF-8, isn't YAML or is empty.
     """
     source = str(path)
 
@@ -82,12 +83,16 @@ def read_yaml(path: Path) -> Document:
         return DocumentError(source, [Problem("", message)])
 
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        # Opening a pipe waits for whoever writes to it, perhaps for ever; so may a device.
+        mode = path.stat().st_mode
+        raw = _start_of(path) if stat.S_ISREG(mode) else b""
     except FileNotFoundError:
         raise refuse("there is no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         raise refuse(f"can't be read: {getattr(error, 'strerror', None) or error}") from None
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe, a socket or a device"
+        raise refuse(f"can't be read: it is {kind}, but must be a file")
     if len(raw) > MAX_BYTES:
         raise refuse(f"is larger than {MAX_BYTES:,} bytes")
     try:
@@ -110,6 +115,12 @@ def read_yaml(path: Path) -> Document:
     if data is None:
         raise refuse("is empty")
     return Document(data, hashlib.sha256(raw).hexdigest(), problems)
+
+
+def _start_of(path: Path) -> bytes:
+    """As much of a file as shows whether it is too large."""
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def _where(mark: Any) -> str:
@@ -149,7 +160,9 @@ def _repeated_keys(node: yaml.Node, path: tuple[str | int, ...]) -> Iterable[Pro
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue  # can't be a key of plain values; the constructor refuses it
-            field, line, name = (*path, key.value), key.start_mark.line + 1, (key.tag, key.value)
+            whole = key.tag.endswith(":int") and key.value.isdecimal()
+            field = (*path, int(key.value) if whole else key.value)
+            line, name = key.start_mark.line + 1, (key.tag, key.value)
             if name in lines:
                 message = f"stands twice (lines {lines[name]} and {line}); remove one of the two"
                 yield Problem(field_path(field), message)

@@ -11,6 +11,10 @@ class IncunabulaError(ValueError):
     """
 
 
+class MissingExtraError(IncunabulaError, ImportError):
+    """A package that comes with one of the project's extras is not installed."""
+
+
 class IllegalActionError(IncunabulaError):
     """An action that the rules don't allow in this state, or an action in a finished game."""
 

@@ -13,23 +13,27 @@ __version__ = "0.1.0"
 
 __all__ = ["__version__", "register_envs"]
 
-_ADAPTERS = "incunabula.envs.adapters.gymnasium"
-_BIBLIOGAMO_EDITIONS = {
-    "incunabula/Bibliogamo-v0": "bibliogamo",
-    "incunabula/Bibliogamo-tiny-v0": "bibliogamo-tiny",
-    "incunabula/Bibliogamo-small-v0": "bibliogamo-small",
-}
+# Id without its version, module and name of its environments, edition.
+_ENVS = [
+    (f"{game}{size}", f"{module}:{game}", f"{game.lower()}{size}")
+    for game, module in (
+        ("Bibliogamo", "incunabula.envs.adapters.gymnasium"),
+        ("Scriptorium", "incunabula.agents.seat.gymnasium"),
+    )
+    for size in ("", "-tiny", "-small")
+]
 
 
 def register_envs() -> None:
     """Register every environment id with Gymnasium. Safe to call again: known ids are kept."""
-    for env_id, edition in _BIBLIOGAMO_EDITIONS.items():
+    for name, entry_point, edition in _ENVS:
+        env_id = f"incunabula/{name}-v0"
         # Gymnasium warns when an id is registered twice, as after a reload or in a spawned worker.
         if env_id not in registry:
             register(
                 id=env_id,
-                entry_point=f"{_ADAPTERS}:BibliogamoEnv",
-                vector_entry_point=f"{_ADAPTERS}:BibliogamoVectorEnv",
+                entry_point=f"{entry_point}Env",
+                vector_entry_point=f"{entry_point}VectorEnv",
                 kwargs={"edition": edition},
             )
 

@@ -53,7 +53,7 @@ def _common(
 @editions_app.command("list")
 def editions_list(as_json: JsonOption = False) -> None:
     """List the editions that come with the package."""
-    from incunabula.envs.bibliogamo.edition_summary import list_editions
+    from incunabula.envs.edition_summary import list_editions
 
     typer.echo(list_editions(as_json=as_json))
 
@@ -67,7 +67,7 @@ def editions_check(
 
     Exit status 2 when the edition can't be used.
     """
-    from incunabula.envs.bibliogamo.edition_summary import check_edition
+    from incunabula.envs.edition_summary import check_edition
 
     ok, text = check_edition(file, as_json=as_json)
     # JSON is the command's answer, good or bad; a list of faults for people is an error.

@@ -59,9 +59,9 @@ def commands() -> list[Any]:
 def test_commands_run(arguments: list[str], tmp_path: Path) -> None:
     if arguments[0] == "train" and not has_training():
         pytest.skip("needs the train extra")
-    (tmp_path / "my-cards.yaml").write_bytes(
-        (ROOT / "configs/editions/bibliogamo-tiny.yaml").read_bytes()
-    )
+    for mine, shipped in (("my-cards", "bibliogamo-tiny"), ("my-tiles", "scriptorium-tiny")):
+        content = (ROOT / f"configs/editions/{shipped}.yaml").read_bytes()
+        (tmp_path / f"{mine}.yaml").write_bytes(content)
     golden = ROOT / "tests/golden/bibliogamo-more.jsonl.gz"
     (tmp_path / "games.jsonl.gz").write_bytes(golden.read_bytes())
     ran = subprocess.run(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -11,11 +12,19 @@ from typing import Any
 import pytest
 import yaml
 
-from incunabula.envs.bibliogamo.edition import EditionError, load_edition, shipped_editions
+from incunabula.envs.bibliogamo.edition import Edition, EditionError, load_edition
 from incunabula.envs.bibliogamo.edition_summary import summarise
 from incunabula.envs.documents import MAX_BYTES
+from incunabula.envs.editions import (
+    GAMES,
+    edition_by_hash,
+    edition_model,
+    load_any_edition,
+    shipped_editions,
+)
 from incunabula.envs.errors import IncunabulaError
-from tests.test_editions import EDITIONS, NAMES, PLAIN, plain, problems_of
+from incunabula.envs.scriptorium import edition as scriptorium
+from tests.test_editions import EDITIONS, PLAIN, plain, problems_of
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
@@ -93,6 +102,23 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     assert "can't be read" in problems_of("a\0b.yaml")[""]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.yaml"
+    os.mkfifo(path)
+    # In a process of its own, since opening a pipe that nobody writes to can't be interrupted.
+    done = incunabula("editions", "check", str(path))
+    assert done.returncode == 2
+    assert done.stderr == f"{path}: can't be read: it is a pipe, a socket or a device, but " + (
+        "must be a file\n"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="needs devices")
+def test_a_device_is_refused() -> None:
+    assert "a device, but must be a file" in problems_of("/dev/null")[""]
+
+
 def test_keys_that_stand_twice_are_all_reported(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     text = (EDITIONS / "bibliogamo.yaml").read_text("utf-8")
@@ -149,15 +175,24 @@ def test_the_expected_sale_counts_every_ordered_pair_of_cards() -> None:
 def incunabula(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "incunabula", *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, check=False
+        command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, check=False, timeout=60
     )
 
 
-def test_check_prints_a_summary() -> None:
-    done = incunabula("editions", "check", "bibliogamo")
+@pytest.mark.parametrize("name", GAMES)
+def test_check_prints_a_summary(name: str) -> None:
+    done = incunabula("editions", "check", name)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ok\n")
-    assert load_edition("bibliogamo").sha256 in done.stdout
+    assert load_any_edition(name).sha256 in done.stdout
+
+
+def test_the_summary_of_scriptorium_says_how_long_a_game_is() -> None:
+    printed = " ".join(incunabula("editions", "check", "scriptorium-small").stdout.split())
+    assert "players 2 or 3 lecterns" in printed
+    assert "2 players 3 rounds; 25 tiles of 48 points" in printed
+    assert "4 black, 2 red, 1 blue, 0 green, 2 gold a round" in printed
+    assert "edge: spaces 5, designs 3, points 0-3, tiles 15/17" in printed
 
 
 def test_check_prints_every_fault_on_a_line_of_its_own(tmp_path: Path) -> None:
@@ -188,4 +223,82 @@ def test_check_and_list_print_json() -> None:
     listed = json.loads(incunabula("editions", "list", "--json").stdout)
     assert {entry["name"]: entry["sha256"] for entry in listed} == shipped_editions()
     table = incunabula("editions", "list").stdout
-    assert all(name in table for name in NAMES)
+    assert all(name in table for name in shipped_editions())
+    assert "2, 3 or 4 players, 31 designs, 8 rounds" in table
+    assert "47 cards, 6 towers, 40 days" in table
+
+
+# ---------------------------------------------------------------------------------------------
+# Editions of any game
+
+
+def test_every_shipped_edition_is_of_the_game_its_name_says() -> None:
+    assert list(shipped_editions()) == sorted(path.stem for path in EDITIONS.glob("*.yaml"))
+    for game in GAMES:
+        shipped = shipped_editions(game)
+        assert game in shipped
+        for name, sha256 in shipped.items():
+            assert name.partition("-")[0] == game
+            edition = load_any_edition(name)
+            assert (edition.game, edition.name, edition.sha256) == (game, name, sha256)
+            assert type(edition) is edition_model(game)
+            assert edition_by_hash(sha256) == edition_by_hash(sha256, game) == edition
+
+
+def test_the_game_is_that_of_the_file_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "bibliogamo.yaml"
+    path.write_bytes((EDITIONS / "scriptorium-tiny.yaml").read_bytes())
+    edition = load_any_edition(path, name="mine")
+    assert isinstance(edition, scriptorium.Edition)
+    assert edition.name == "mine"
+    assert load_any_edition(edition) is edition
+    assert load_any_edition(edition, name="yours").name == "yours"
+    assert isinstance(load_any_edition(plain("bibliogamo-tiny")), Edition)
+
+
+def any_problems_of(source: Any) -> dict[str, str]:
+    with pytest.raises(EditionError) as caught:
+        load_any_edition(source)
+    return {problem.field: problem.message for problem in caught.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("source", "field", "message"),
+    [
+        ({}, "game", "is missing; it must be one of bibliogamo, scriptorium"),
+        ({"game": "scriptorum"}, "game", "did you mean 'scriptorium'?"),
+        ({"game": None}, "game", "is null, but must be one of bibliogamo, scriptorium"),
+        ({"game": ["bibliogamo"]}, "game", "is a list, but must be one of"),
+        ({"game": "scriptorium"}, "tiles", "is missing; it must be a list"),
+        ("scriptorium-smal", "", "did you mean 'scriptorium-small'?"),
+        (3, "", "a name, a path, a mapping or an Edition"),
+        ("", "", "the name or path is empty"),
+    ],
+)
+def test_what_is_no_edition_of_any_game_is_refused(source: Any, field: str, message: str) -> None:
+    assert message in any_problems_of(source)[field]
+
+
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("- game: bibliogamo\n", "utf-8")
+    assert "must be a mapping with the fields game, edition" in any_problems_of(path)[""]
+    path.write_text("game: chess\nrules: {a: 1, a: 2}\n", "utf-8")
+    assert list(any_problems_of(path)) == ["rules.a", "game"]
+
+
+def test_the_edition_of_another_game_is_refused() -> None:
+    for source in ("scriptorium", scriptorium.load_edition("scriptorium")):
+        message = problems_of(source)["game"]
+        assert message == "is 'scriptorium', but only 'bibliogamo' editions can be loaded here"
+    with pytest.raises(EditionError, match="only 'scriptorium' editions can be loaded here"):
+        scriptorium.load_edition(load_edition("bibliogamo"))
+    with pytest.raises(EditionError, match="no shipped edition has this SHA-256"):
+        scriptorium.edition_by_hash(load_edition("bibliogamo").sha256)
+
+
+def test_an_unknown_game_is_refused() -> None:
+    with pytest.raises(EditionError, match="did you mean 'scriptorium'"):
+        edition_model("scriptoria")
+    with pytest.raises(EditionError, match="there are: bibliogamo, scriptorium"):
+        shipped_editions("chess")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.bibliogamo.json_form import StateError
+from incunabula.envs.json_state import StateError
 from tests.by_hand import PSALTER, stand, tiny
 from tests.play import EDITIONS, Json, positions
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from incunabula.training.ppo.config import (
+    BibliogamoConfig,
     ConfigError,
     Schedule,
-    TrainConfig,
     load_config,
     shipped_configs,
     with_overrides,
@@ -117,4 +117,4 @@ def test_schedules_are_linear() -> None:
 
 
 def test_equal_values_give_equal_configurations() -> None:
-    assert TrainConfig.model_validate(LEAST) == load_config(LEAST)
+    assert BibliogamoConfig.model_validate(LEAST) == load_config(LEAST)

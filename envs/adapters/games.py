@@ -3,75 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.bibliogamo.edition import Edition
-from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.bibliogamo.state import OVER, Rows, State
-from incunabula.envs.bibliogamo.tape import Tape, read_tape
-from incunabula.envs.chance import as_seed, episode_seeds, random_seed
+from incunabula.envs.chance import TapeError, as_seed, episode_seeds, random_seed
+from incunabula.envs.deals import Deals, Fixed
+from incunabula.envs.editions import BaseEdition
+from incunabula.envs.engine import Engine, Fresh, Rows
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
-EditionLike = str | Path | Edition | Mapping[str, Any]
+EngineType = TypeVar("EngineType", bound=Engine)
+EditionLike = str | Path | BaseEdition | Mapping[str, Any]
 ILLEGAL_ACTIONS = ("penalize", "raise")
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """Whole state of the games of an environment, hidden order included (``clone_state``)."""
 
-    state: State
+    state: Any  # the game's State
     base: npt.NDArray[np.uint64]
     episode: npt.NDArray[np.uint64]
     seeded: npt.NDArray[np.bool_]
+    tapes: npt.NDArray[np.object_]
+    more: Arrays  # what else an adapter keeps of each game
     edition_sha256: str
+    num_players: int
+
+    def take(self, rows: Rows) -> Snapshot:
+        """The same of these rows alone."""
+        more = {name: array[rows] for name, array in self.more.items()}
+        return replace(
+            self,
+            state=self.state.take(rows),
+            base=self.base[rows],
+            episode=self.episode[rows],
+            seeded=self.seeded[rows],
+            tapes=self.tapes[rows],
+            more=more,
+        )
 
 
-class Games:
+class Games(Generic[EngineType]):
     """N games of one engine: which deal comes next, and what an illegal action does.
 
     Episode k of a game seeded s has game seed s for k = 0, mix(s + G·k) after; see the rules,
     "Chance".
 
     Args:
-        edition: shipped name, path, parsed mapping or Edition.
-        num_envs: N.
-        prestige: the collection of every deal; None = drawn (or the tape's).
-        tape: recorded shuffles for every deal.
+        engine: the games.
+        deals: how they are dealt.
         illegal_action: ``penalize`` (state unchanged, reward ``illegal_reward``) or ``raise``.
         illegal_reward: reward of a penalised action.
+
+    Attributes:
+        base, episode: uint64 (N,), s and k of each row's present game.
+        tapes: object (N,), the tape of each row's present game, None where it has a seed.
     """
 
     def __init__(
-        self,
-        edition: EditionLike,
-        num_envs: int,
-        prestige: int | None,
-        tape: Mapping[str, Any] | None,
-        illegal_action: str,
-        illegal_reward: float,
+        self, engine: EngineType, deals: Deals, illegal_action: str, illegal_reward: float
     ) -> None:
         if illegal_action not in ILLEGAL_ACTIONS:
             raise IncunabulaError(
                 f"illegal_action: expected one of {', '.join(ILLEGAL_ACTIONS)}, "
                 f"got {illegal_action!r}"
             )
-        self.engine = BibliogamoEngine(edition, num_envs)
+        self.engine = engine
+        self.deals = deals
         self.penalize = illegal_action == "penalize"
-        self.illegal_reward = _checked_reward(illegal_reward)
-        self.prestige = self._checked_prestige(prestige)
-        self.tape = None if tape is None else read_tape(self.engine.tables, tape)
-        self._check_collection(self.prestige, self.tape)
-        self.num_envs = self.engine.num_envs
+        self.illegal_reward = checked_reward(illegal_reward)
+        self.num_envs = engine.num_envs
         self.rows = np.arange(self.num_envs)
         self.base = np.zeros(self.num_envs, np.uint64)
         self.episode = np.zeros(self.num_envs, np.uint64)
         self.seeded = np.zeros(self.num_envs, np.bool_)
+        self.tapes = np.full(self.num_envs, None, object)
         self.ready = False  # whether every game has been dealt
 
     # Resets -------------------------------------------------------------------------------------
@@ -98,18 +111,14 @@ class Games:
     ) -> None:
         """Deal the next game in each row; a seed (not None) starts again at that row's episode 0.
 
-        ``options`` may hold ``prestige`` and ``tape`` for these episodes alone; other keys are
-        left to wrappers.
+        ``options`` may hold what can be fixed for these episodes alone; other keys are left to
+        wrappers. A refused reset uses up no episode.
         """
         if not isinstance(options or {}, Mapping):
             raise IncunabulaError(f"options: expected a mapping or None, got {options!r}")
         options = options or {}
-        prestige, tape = self.prestige, self.tape
-        if options.get("prestige") is not None:
-            prestige = self._checked_prestige(options["prestige"])
-        if options.get("tape") is not None:
-            tape = read_tape(self.engine.tables, options["tape"])
-        self._check_collection(prestige, tape)
+        fixed = self.deals.read(options)
+        before = self.base.copy(), self.episode.copy(), self.seeded.copy()
         for row, seed in zip(rows, seeds, strict=True):
             if seed is not None or not self.seeded[row]:
                 self.base[row] = random_seed() if seed is None else seed
@@ -117,61 +126,50 @@ class Games:
                 self.seeded[row] = True
             else:
                 self.episode[row] += np.uint64(1)
-        self._deal(rows, prestige, tape)
+        try:
+            self._deal(rows, fixed, options)
+        except TapeError:
+            self.base, self.episode, self.seeded = before
+            raise
         self.ready = bool(self.seeded.all())
 
     def next_episode(self, rows: Rows) -> None:
         """Deal the next game in rows that were dealt before."""
         self.episode[rows] += np.uint64(1)
-        self._deal(rows, self.prestige, self.tape)
+        self._deal(rows, self.deals.usual, {})
 
     def step_and_deal(
         self, rows: Rows, actions: npt.NDArray[np.integer], late: Rows
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], dict[int, str]]:
         """``step`` in some rows and ``next_episode`` in others, in one pass where that can be."""
-        if self.tape is not None or not rows.size:
+        seeds = episode_seeds(self.base[late], self.episode[late] + np.uint64(1))
+        fresh = self.deals.fresh(late, seeds) if rows.size else None
+        if fresh is None:
             stepped = self.step(rows, actions)
             self.next_episode(late)
             return stepped
-        seeds = episode_seeds(self.base[late], self.episode[late] + np.uint64(1))
-        stepped = self.step(rows, actions, (late, seeds, self.prestige))
+        before = self.episode[late]
         self.episode[late] += np.uint64(1)
+        try:
+            stepped = self.step(rows, actions, fresh)
+        except IncunabulaError:
+            self.episode[late] = before
+            raise
+        self._remember(late, None)
         return stepped
 
-    def _deal(self, rows: Rows, prestige: int | None, tape: Any) -> None:
-        if tape is None:
-            seeds = episode_seeds(self.base[rows], self.episode[rows])
-            self.engine.deal(rows, seeds, prestige)
-        else:
-            for row in rows:
-                self.engine.deal_tape(int(row), tape, prestige)
+    def _deal(self, rows: Rows, fixed: Fixed, options: Mapping[str, Any]) -> None:
+        self.deals.deal(rows, episode_seeds(self.base[rows], self.episode[rows]), fixed)
+        self._remember(rows, fixed.tape)
 
-    def _check_collection(self, prestige: int | None, tape: Tape | None) -> None:
-        """Before anything is changed: a refused reset must not use up an episode."""
-        if tape is not None and tape.prestige is None and prestige is None:
-            raise IncunabulaError("tape.prestige: missing; give it there or as prestige=")
-
-    def _checked_prestige(self, prestige: Any) -> int | None:
-        if prestige is None:
-            return None
-        most = self.engine.tables.collections - 1
-        if (
-            isinstance(prestige, bool)
-            or not isinstance(prestige, (int, np.integer))
-            or not 0 <= prestige <= most
-        ):
-            raise IncunabulaError(f"prestige: expected an integer in 0..{most}, got {prestige!r}")
-        return int(prestige)
+    def _remember(self, rows: Rows, tape: Any) -> None:
+        one = np.empty(1, object)
+        one[0] = tape  # a tape is a tuple, which NumPy would take apart
+        self.tapes[rows] = one
 
     def deal(self, row: int) -> dict[str, Any]:
-        """What fixes the row's present game: {"seed" | "tape", "prestige"} (the index in play)."""
-        s = self.engine.state
-        prestige = int(s.prestige[row])
-        length = int(s.tape_length[row])
-        if length >= 0:
-            shuffles = s.tape[row, :length].tolist()
-            return {"tape": {"shuffles": shuffles, "prestige": prestige}, "prestige": prestige}
-        return {"seed": int(s.seed[row]), "prestige": prestige}
+        """What fixes the row's present game: {"seed" | "tape", …}."""
+        return self.deals.form(row, self.tapes[row])
 
     # Steps --------------------------------------------------------------------------------------
 
@@ -179,7 +177,7 @@ class Games:
         self,
         rows: Rows,
         actions: npt.NDArray[np.integer],
-        fresh: tuple[Rows, npt.NDArray[np.uint64], int | None] | None = None,
+        fresh: Fresh | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], dict[int, str]]:
         """Take one action in each of these unfinished rows; ``fresh`` as for the engine's apply.
 
@@ -190,29 +188,44 @@ class Games:
             IllegalActionError: a game is over, or an action is illegal under ``raise``.
             IncunabulaError: actions of the wrong number, type or range.
         """
-        engine = self.engine
         actions = np.asarray(actions)
         try:
-            reward, terminated = engine.apply(actions, rows, fresh)  # changes nothing if it raises
-            return reward.astype(np.float64), terminated, {}
+            return *self._play(actions, rows, fresh), {}  # changes nothing if it raises
         except IllegalActionError:
             if not self.penalize:
                 raise
+        engine = self.engine
         legal = engine.mask[rows, actions]
         illegal: dict[int, str] = {}
         for i in np.flatnonzero(~legal):
             row, action = int(rows[i]), int(actions[i])
             why = engine.why_illegal(row, action)
             assert why is not None
-            if engine.state.phase[row] == OVER:
+            if engine.state.phase[row] == engine.over:
                 raise IllegalActionError(row, action, *why)
             illegal[row] = why[0]
         rewards = np.full(len(rows), self.illegal_reward)
         ended = np.zeros(len(rows), np.bool_)
         if legal.any() or fresh is not None:
-            gained, ended[legal] = engine.apply(actions[legal], rows[legal], fresh)
-            rewards[legal] = gained
+            rewards[legal], ended[legal] = self._play(actions[legal], rows[legal], fresh)
         return rewards, ended, illegal
+
+    def _play(
+        self, actions: npt.NDArray[np.integer], rows: Rows, fresh: Fresh | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Take legal actions; reward float64 (n,) and terminated bool (n,)."""
+        change, terminated = self.engine.apply(actions, rows, fresh)
+        return change.astype(np.float64), terminated
+
+    # Looking ------------------------------------------------------------------------------------
+
+    def observe(self) -> npt.NDArray[np.float32]:
+        """Observations of all games, float32 (N, F), fresh."""
+        return self.engine.observe()
+
+    def observe_rows(self, rows: Rows) -> npt.NDArray[np.float32]:
+        """Observations of these games, float32 (n, F), fresh."""
+        return self.engine.observe_rows(rows)
 
     def action_masks(self, rows: Rows | None = None) -> npt.NDArray[np.int8]:
         """Fresh masks for learners, int8 (n, A).
@@ -220,10 +233,20 @@ class Games:
         A finished game offers nothing in the rules; here it offers action 0 alone, so that samplers
         have something to choose. What they choose is not used.
         """
-        mask, phase = self.engine.mask, self.engine.state.phase
+        mask, phase, over = self.engine.mask, self.engine.state.phase, self.engine.over
         masks = (mask.copy() if rows is None else mask[rows]).view(np.int8)
-        masks[:, 0] |= (phase if rows is None else phase[rows]) == OVER
+        masks[:, 0] |= (phase if rows is None else phase[rows]) == over
         return masks
+
+    def facts(self) -> Arrays:
+        """What infos say of each game besides the mask, by name; (N, …), fresh. Never the deal."""
+        return {"score": self.engine.state.score.astype(np.int64)}
+
+    def draw(self, row: int) -> str:
+        """The row's board as text."""
+        drawing = import_module(f"incunabula.envs.{self.engine.game}.drawing")
+        text: str = drawing.draw_text(self.engine.edition, self.engine.snapshot(row))
+        return text
 
     # Copies -------------------------------------------------------------------------------------
 
@@ -234,30 +257,52 @@ class Games:
             self.base.copy(),
             self.episode.copy(),
             self.seeded.copy(),
+            self.tapes.copy(),
+            self._more(),
             self.engine.edition.sha256,
+            self.engine.num_players,
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of the same edition and number of games."""
+        """Go back to a snapshot of the same edition and numbers of games and players."""
         if not isinstance(snapshot, Snapshot):
             raise IncunabulaError(
                 f"state: expected what clone_state returned, got {type(snapshot).__name__}"
             )
-        mine = self.engine.edition.sha256
-        if snapshot.edition_sha256 != mine or snapshot.state.rows != self.num_envs:
+        mine, rows = self.engine.edition.sha256, snapshot.state.rows
+        if snapshot.edition_sha256 != mine or rows != self.num_envs:
             raise IncunabulaError(
                 "state: it is of another edition or number of games "
-                f"({snapshot.state.rows} of edition {snapshot.edition_sha256[:12]}, "
+                f"({rows} of edition {snapshot.edition_sha256[:12]}, "
                 f"expected {self.num_envs} of {mine[:12]})"
+            )
+        if snapshot.num_players != self.engine.num_players:
+            raise IncunabulaError(
+                f"state: it is of games of {snapshot.num_players} players, "
+                f"expected {self.engine.num_players}"
             )
         self.engine.put(self.rows, snapshot.state)
         self.base = snapshot.base.copy()
         self.episode = snapshot.episode.copy()
         self.seeded = snapshot.seeded.copy()
+        self.tapes = snapshot.tapes.copy()
+        self._set_more(snapshot.more)
         self.ready = bool(self.seeded.all())
 
+    def determinise(self, rows: Rows, seeds: npt.NDArray[np.uint64]) -> None:
+        """Keep what is public in these games and replace what is hidden; for planners."""
+        self.engine.determinise(rows, seeds)
 
-def _checked_reward(reward: object) -> float:
+    def _more(self) -> Arrays:
+        """A copy of what else changes from game to game, by name; (N, …)."""
+        return {}
+
+    def _set_more(self, more: Arrays) -> None:
+        """Go back to what ``_more`` gave."""
+
+
+def checked_reward(reward: object) -> float:
+    """A finite number as the reward of an illegal action; IncunabulaError if it isn't one."""
     number = isinstance(reward, (int, float, np.integer, np.floating))
     if isinstance(reward, bool) or not number or not np.isfinite(reward):  # type: ignore[call-overload]
         raise IncunabulaError(f"illegal_reward: expected a finite number, got {reward!r}")

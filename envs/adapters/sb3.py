@@ -1,4 +1,4 @@
-"""Bibliogamo as a native stable-baselines3 VecEnv, for MaskablePPO and others."""
+"""Games as native stable-baselines3 VecEnvs, for MaskablePPO and others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from incunabula.envs.adapters.games import EditionLike, Games
-from incunabula.envs.adapters.gymnasium import observation_space
-from incunabula.envs.bibliogamo.drawing import draw_text
+from incunabula.envs.adapters.gymnasium import bibliogamo_games
+from incunabula.envs.adapters.single import observation_space, plain
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import random_seed
+from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
 
-class BibliogamoSB3VecEnv(VecEnv):
+class GamesSB3VecEnv(VecEnv):
     """N games in one engine, in stable-baselines3's conventions.
 
     A finished game is dealt anew in the same step; its last observation is in
@@ -28,30 +30,18 @@ class BibliogamoSB3VecEnv(VecEnv):
     are never truncated. ``env_method("action_masks")`` without indices answers with one block,
     [bool (N, A)], so that nothing is stacked row by row.
 
-    Unlike the Gymnasium environments this one raises on an illegal action unless told to penalise:
-    an evaluation that forgets the masks is then an error, not a wrong number.
-
     Args:
-        num_envs: N.
+        games: the games; they should raise on illegal actions unless the user wants otherwise, so
+            that an evaluation that forgets the masks is an error, not a wrong number.
         seed: row i is seeded seed + i; None = from the operating system.
-        edition, prestige, tape, illegal_action, illegal_reward: as for BibliogamoEnv.
     """
 
+    engine: Engine
     render_mode: str | None = None
 
-    def __init__(
-        self,
-        num_envs: int = 1,
-        edition: EditionLike = "bibliogamo",
-        *,
-        seed: int | None = None,
-        prestige: int | None = None,
-        tape: Mapping[str, Any] | None = None,
-        illegal_action: str = "raise",
-        illegal_reward: float = -1.0,
-    ) -> None:
-        self.games = Games(edition, num_envs, prestige, tape, illegal_action, illegal_reward)
-        self.engine = self.games.engine
+    def __init__(self, games: Games[Any], seed: int | None) -> None:
+        self.games = games
+        self.engine = games.engine
         self.metadata = {"render_modes": ["ansi"]}
         super().__init__(
             self.games.num_envs,
@@ -72,17 +62,17 @@ class BibliogamoSB3VecEnv(VecEnv):
 
     def reset(self) -> npt.NDArray[np.float32]:
         """Deal the next game in every row; observations float32 (N, F)."""
-        rows = self.games.rows
+        games, rows = self.games, self.games.rows
         if any(self._options):
             for i in rows:
-                self.games.reset(rows[i : i + 1], [self._seeds[i]], self._options[i])
+                games.reset(rows[i : i + 1], [self._seeds[i]], self._options[i])
         else:
-            self.games.reset(rows, self._seeds)
+            games.reset(rows, self._seeds)
         self._reset_seeds()
         self._reset_options()
         self._returns[:] = 0
         self._lengths[:] = 0
-        return self.engine.observe()
+        return games.observe()
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         self._actions = actions
@@ -112,12 +102,13 @@ class BibliogamoSB3VecEnv(VecEnv):
             infos[row]["illegal"] = clause
         ended = np.flatnonzero(done)
         if ended.size:
-            last = self.engine.observe_rows(ended)
+            last = games.observe_rows(ended)
+            facts = games.facts()
             for k, i in enumerate(ended):
+                infos[i] |= {name: plain(values[i]) for name, values in facts.items()}
                 infos[i] |= {
                     "terminal_observation": last[k].copy(),
                     "TimeLimit.truncated": False,
-                    "score": int(self.engine.state.score[i]),
                     "episode": {
                         "r": float(self._returns[i]),
                         "l": int(self._lengths[i]),
@@ -127,7 +118,7 @@ class BibliogamoSB3VecEnv(VecEnv):
             self._returns[ended] = 0
             self._lengths[ended] = 0
             games.next_episode(ended)
-        return self.engine.observe(), rewards.astype(np.float32), done, infos
+        return games.observe(), rewards.astype(np.float32), done, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions, bool (N, A); every row has one, since finished games are dealt anew."""
@@ -161,10 +152,7 @@ class BibliogamoSB3VecEnv(VecEnv):
             masks = self.action_masks()
             return [masks] if indices is None else [masks[i] for i in self._indices(indices)]
         if method_name == "render":
-            return [
-                draw_text(self.engine.edition, self.engine.snapshot(i))
-                for i in self._indices(indices)
-            ]
+            return [self.games.draw(i) for i in self._indices(indices)]
         raise AttributeError(
             f"{method_name}: not a method of a game in this batch; there are action_masks, render"
         )
@@ -180,3 +168,35 @@ class BibliogamoSB3VecEnv(VecEnv):
 
     def _indices(self, indices: int | Iterable[int] | None) -> Iterable[int]:
         return self._get_indices(indices)
+
+
+class BibliogamoSB3VecEnv(GamesSB3VecEnv):
+    """N games of Bibliogamo in one engine, in stable-baselines3's conventions (GamesSB3VecEnv).
+
+    Unlike the Gymnasium environments this one raises on an illegal action unless told to penalise:
+    an evaluation that forgets the masks is then an error, not a wrong number.
+
+    Args:
+        num_envs: N.
+        seed: row i is seeded seed + i; None = from the operating system.
+        edition, prestige, tape, illegal_action, illegal_reward: as for BibliogamoEnv.
+    """
+
+    games: Games[BibliogamoEngine]
+    engine: BibliogamoEngine
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        edition: EditionLike = "bibliogamo",
+        *,
+        seed: int | None = None,
+        prestige: int | None = None,
+        tape: Mapping[str, Any] | None = None,
+        illegal_action: str = "raise",
+        illegal_reward: float = -1.0,
+    ) -> None:
+        super().__init__(
+            bibliogamo_games(edition, num_envs, prestige, tape, illegal_action, illegal_reward),
+            seed,
+        )

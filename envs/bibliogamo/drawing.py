@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from incunabula.envs.bibliogamo.edition import Edition
+from incunabula.envs.drawing import wrapped
 
 Json = dict[str, Any]
-WIDTH = 100
 
 
 def draw_text(edition: Edition, state: Json) -> str:
@@ -42,7 +42,7 @@ def draw_text(edition: Edition, state: Json) -> str:
         f"[{'x' if filled else ' '}] {slot.tower} {slot.vp}"
         for slot, filled in zip(prestige.slots, state["slots_filled"], strict=True)
     ]
-    lines += _wrapped(slots)
+    lines += wrapped(slots)
     lines.append(f"deck {len(state['deck'])}, discard pile {len(state['discard'])}")
     return "\n".join(lines)
 
@@ -54,14 +54,4 @@ def _hand(edition: Edition, state: Json) -> list[str]:
         card = cards[card_id]
         hires = ", ".join(f"{count} {kind}" for kind, count in card.artisans.items() if count)
         lines.append(f"  {slot}: card {card_id:<3d} icon {card.icon:12s} hires {hires or 'nobody'}")
-    return lines
-
-
-def _wrapped(items: list[str]) -> list[str]:
-    """Items joined by two blanks, in lines of at most WIDTH columns."""
-    lines = [""]
-    for item in items:
-        if lines[-1] and len(lines[-1]) + len(item) + 2 > WIDTH:
-            lines.append("")
-        lines[-1] += "  " + item
     return lines

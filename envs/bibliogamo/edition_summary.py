@@ -1,14 +1,8 @@
-"""What an edition amounts to, in figures; printed by `incunabula editions`."""
+"""What an edition of Bibliogamo amounts to, in figures; printed by `incunabula editions`."""
 
-import json
 from typing import Any
 
-from incunabula.envs.bibliogamo.edition import (
-    Edition,
-    EditionError,
-    load_edition,
-    shipped_editions,
-)
+from incunabula.envs.bibliogamo.edition import Edition
 
 
 def summarise(edition: Edition) -> dict[str, Any]:
@@ -26,17 +20,11 @@ def summarise(edition: Edition) -> dict[str, Any]:
     offered = {t: sum(card.artisans.get(t, 0) for card in cards) for t in edition.artisan_types}
     required = {t: sum(tower.requires.get(t, 0) for tower in edition.towers) for t in offered}
     return {
-        "name": edition.name,
-        "game": edition.game,
-        "edition": edition.edition,
-        "provenance": edition.provenance,
-        "sha256": edition.sha256,
-        "days": rules.days,
+        **edition.identity,
+        **sizes(edition),
         "hand_size": rules.hand_size,
         "cubes": rules.cubes,
         "cubes_to_complete_all_towers": sum(required.values()),
-        "cards": count,
-        "towers": len(edition.towers),
         "spaces": len(edition.board.spaces),
         "mean_price": {coin: sum(column) / count for coin, column in prices.items()},
         "expected_sale": pairs / (count * (count - 1)) if count > 1 else None,
@@ -56,16 +44,27 @@ def summarise(edition: Edition) -> dict[str, Any]:
     }
 
 
-def summary_text(edition: Edition) -> str:
-    """The figures of `summarise` as a few aligned lines of text."""
+def sizes(edition: Edition) -> dict[str, Any]:
+    """How much it holds, as JSON values; part of `summarise`."""
+    return {
+        "cards": len(edition.cards),
+        "towers": len(edition.towers),
+        "days": edition.rules.days,
+    }
+
+
+def contents(edition: Edition) -> str:
+    """How much it holds, in a few words."""
+    return ", ".join(f"{count} {what}" for what, count in sizes(edition).items())
+
+
+def summary_rows(edition: Edition) -> list[tuple[str, str]]:
+    """The figures of `summarise` as labels and values; "" goes on with the label before."""
     facts = summarise(edition)
     sale = facts["expected_sale"]
     offered, required = facts["artisans_offered"], facts["artisans_required"]
     rows = [
-        ("name", facts["name"]),
-        ("edition", f"{facts['edition']} ({facts['provenance']})"),
-        ("sha256", facts["sha256"]),
-        ("days", facts["days"]),
+        ("days", str(facts["days"])),
         ("hand", f"{facts['hand_size']} of {facts['cards']} cards"),
         ("board", f"{facts['towers']} towers on {facts['spaces']} spaces"),
         (
@@ -87,44 +86,4 @@ def summary_text(edition: Edition) -> str:
         )
         for i, entry in enumerate(facts["prestige"])
     ]
-    return "\n".join(f"{label:<20} {value}" for label, value in rows)
-
-
-def check_edition(source: str, *, as_json: bool = False) -> tuple[bool, str]:
-    """Check an edition file or shipped name: whether it can be used, and what to print about it."""
-    try:
-        edition = load_edition(source)
-    except EditionError as error:
-        if not as_json:
-            return False, str(error)
-        faults = [{"field": p.field, "message": p.message} for p in error.problems]
-        return False, json.dumps({"ok": False, "file": source, "errors": faults}, indent=2)
-    if as_json:
-        return True, json.dumps({"ok": True, "file": source, **summarise(edition)}, indent=2)
-    return True, f"ok\n{summary_text(edition)}"
-
-
-def list_editions(*, as_json: bool = False) -> str:
-    """What to print about the editions that come with the package."""
-    editions = [load_edition(name) for name in shipped_editions()]
-    if as_json:
-        fields = ("name", "game", "edition", "provenance", "sha256", "cards", "towers", "days")
-        summaries = [summarise(edition) for edition in editions]
-        return json.dumps(
-            [{field: facts[field] for field in fields} for facts in summaries], indent=2
-        )
-    rows = [("name", "edition", "provenance", "cards", "towers", "days", "sha256")]
-    rows += [
-        (
-            edition.name,
-            edition.edition,
-            edition.provenance,
-            str(len(edition.cards)),
-            str(len(edition.towers)),
-            str(edition.rules.days),
-            edition.sha256[:12],
-        )
-        for edition in editions
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return rows

@@ -11,9 +11,15 @@ from incunabula.envs.bibliogamo.rules import lay, next_slots, score
 from incunabula.envs.bibliogamo.state import Phase, Place, Rows, State, empty_state
 from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.chance import shuffle_orders
-from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.json_state import (
+    Json,
+    StateError,
+    read_choice,
+    read_fields,
+    read_integer,
+    read_list,
+)
 
-Json = dict[str, Any]
 PHASES = [phase.name.lower() for phase in Phase]
 KEYS = {
     *("phase", "time", "librarian", "florins", "books", "score", "supply", "towers", "hand"),
@@ -21,12 +27,7 @@ KEYS = {
     *("slots_filled", "turn"),
 }
 
-
 _OWN = object()  # stands for the field of the form
-
-
-class StateError(IncunabulaError):
-    """A JSON state that is malformed or impossible."""
 
 
 def snapshot(t: Tables, s: State, i: int) -> Json:
@@ -68,12 +69,8 @@ def restore(t: Tables, form: Mapping[str, Any], seed: int) -> State:
     Raises:
         StateError: naming the field that is malformed or contradicts another.
     """
-    if not isinstance(form, Mapping) or set(form) != KEYS:
-        names = set(form) if isinstance(form, Mapping) else set()
-        wrong = sorted(KEYS - names) + sorted(names - KEYS, key=str)
-        raise StateError(f"state: fields missing or unknown: {', '.join(map(str, wrong))}")
     s = empty_state(t, 1)
-    read = _Reader(t, form)
+    read = _Reader(t, read_fields("state", form, KEYS))
     s.phase[0] = read.choice("phase", PHASES)
     s.time[0] = read.integer("time", 0, t.days)
     s.turn[0] = read.integer("turn", 1, t.days)
@@ -110,25 +107,13 @@ class _Reader:
         self.t, self.form = t, form
 
     def integer(self, name: str, low: int, high: int, value: Any = _OWN) -> int:
-        value = self.form[name] if value is _OWN else value
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise StateError(f"state.{name}: expected an integer in {low}..{high}, got {value!r}")
-        return value
+        return read_integer(f"state.{name}", self.form[name] if value is _OWN else value, low, high)
 
     def choice(self, name: str, options: list[str]) -> int:
-        value = self.form[name]
-        if value not in options:
-            raise StateError(f"state.{name}: expected one of {', '.join(options)}, got {value!r}")
-        return options.index(value)
+        return read_choice(f"state.{name}", self.form[name], options)
 
     def items(self, name: str, size: int | None = None) -> list[Any]:
-        value = self.form[name]
-        if not isinstance(value, list) or (size is not None and len(value) != size):
-            raise StateError(
-                f"state.{name}: expected a list{'' if size is None else f' of {size}'}, "
-                f"got {value!r}"
-            )
-        return value
+        return read_list(f"state.{name}", self.form[name], size)
 
     def fill(self, s: State, prestige: int) -> None:
         """Cards, cubes, slots, the pending hire; and that they fit together."""
@@ -172,11 +157,7 @@ class _Reader:
             s.offer[0] = t.price[display[-1], s.display_coin[0]]
 
         for tower, row in enumerate(self.items("towers", t.towers)):
-            if not isinstance(row, list) or len(row) != t.types:
-                raise StateError(
-                    f"state.towers[{tower}]: expected a list of {t.types}, got {row!r}"
-                )
-            for k, cubes in enumerate(row):
+            for k, cubes in enumerate(read_list(f"state.towers[{tower}]", row, t.types)):
                 most = int(t.requires[tower, k])
                 s.filled[0, tower, k] = self.integer(f"towers[{tower}][{k}]", 0, most, cubes)
         s.lacks[0] = ((s.filled[0] < t.requires) * t.bits).sum(axis=1)

@@ -23,9 +23,9 @@ from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import mix
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.evaluate import BACKEND
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.evaluation.progress import SlowProgress
+from incunabula.training.evaluation.result import BACKEND
 from incunabula.training.evaluation.seeds import check_count
 
 SCHEMA_VERSION = 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,26 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View
-from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.games import DEFAULT_BATCH, Games, play_games
-from incunabula.training.evaluation.machine import machine, versions
+from incunabula.training.evaluation.games import Games, play_games
+from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.progress import SlowProgress
+from incunabula.training.evaluation.result import (
+    BACKEND,
+    MAX_BATCH,
+    edition_entry,
+    named_agents,
+    policy_entry,
+    timing_entry,
+)
+from incunabula.training.evaluation.rows import DEFAULT_BATCH
 from incunabula.training.evaluation.seeds import check_count, list_hash, seed_list
 from incunabula.training.evaluation.statistics import DIGITS, paired, summary
 
 SCHEMA_VERSION = 1
-BACKEND = "numpy"
-MAX_BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ def evaluate(
     games = int(games)
     prestige = None if prestige is None else int(prestige)
     seed = as_seed(seed)
-    players = _players(agents, edition, seed)
+    players = named_agents(agents, edition, seed)
     began = time.perf_counter()
     played: dict[str, Games] = {}
     rows = []
@@ -97,12 +102,7 @@ def evaluate(
     result = {
         "schema_version": SCHEMA_VERSION,
         "game": edition.game,
-        "edition": {
-            "name": edition.name,
-            "edition": edition.edition,
-            "provenance": edition.provenance,
-            "sha256": edition.sha256,
-        },
+        "edition": edition_entry(edition),
         "prestige": prestige,
         "seeds": {"list": seeds, "games": games, "sha256": list_hash(deals)},
         "agent_seed": seed,
@@ -113,27 +113,9 @@ def evaluate(
             {"a": a, "b": b} | paired(played[a].score, played[b].score)
             for b, a in combinations(played, 2)
         ],
-        "timing": {
-            "seconds": round(time.perf_counter() - began, 3),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "batch_size": batch_size,
-            "machine": machine(),
-        },
+        "timing": timing_entry(began, batch_size),
     }
     return Evaluation(result, deals, played)
-
-
-def _players(agents: Sequence[str | Path | Agent], edition: Edition, seed: int) -> dict[str, Agent]:
-    """Name -> agent. An agent made from a name or path is known by it as it was given."""
-    if isinstance(agents, str | Path) or not agents:
-        raise IncunabulaError("agents: expected at least one name, path or Agent, in a list")
-    players: dict[str, Agent] = {}
-    for given in agents:
-        name = given.name if isinstance(given, Agent) else str(given).strip()
-        if name in players:
-            raise IncunabulaError(f"agents: {name!r} stands twice; name each agent once")
-        players[name] = given if isinstance(given, Agent) else make_agent(name, edition, seed=seed)
-    return players
 
 
 def _check_prestige(prestige: int | None, edition: Edition) -> None:
@@ -172,18 +154,10 @@ def _agent_row(name: str, agent: Agent, games: Games, seconds: float) -> dict[st
         "books_sold": mean(games.books),
         "decisions_per_game": mean(games.decisions),
         "backend": BACKEND,
-        **_policy(agent),
+        **policy_entry(agent),
         "timing": {
             "seconds": round(seconds, 3),
             "games_per_second": round(n / seconds, 1),
             "decisions_per_second": round(int(games.decisions.sum()) / seconds),
         },
     }
-
-
-def _policy(agent: Agent) -> dict[str, Any]:
-    """What a learned agent plays: its weights' hash and the receipt of their training."""
-    policy = getattr(agent, "policy", None)
-    if policy is None:
-        return {}
-    return {"policy": {"sha256": policy.sha256, "training": policy.description["training"]}}

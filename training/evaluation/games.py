@@ -11,11 +11,9 @@ import numpy.typing as npt
 from incunabula.agents.agent import Agent, View
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
 
 Int64Array = npt.NDArray[np.int64]
-
-DEFAULT_BATCH = 512
 
 
 class Games(NamedTuple):
@@ -45,9 +43,7 @@ def play_games(
 ) -> Games:
     """Play each deal exactly once.
 
-    A row whose game has ended takes the next deal of the list. Since no game is left out, cut short
-    or played twice, quick games weigh no more than slow ones, and the result is that of playing
-    the deals one after the other, whatever the batch size.
+    The result is that of playing the deals one after the other (see ``play_list``).
 
     Args:
         seeds: game seeds, uint64 (n,).
@@ -62,37 +58,20 @@ def play_games(
     n = len(seeds)
     games = Games(*(np.zeros(n, np.int64) for _ in Games._fields))
     engine = BibliogamoEngine(edition, min(batch_size, n))
-    active = np.arange(engine.num_envs)
-    game = active.copy()  # the deal played in each row
-    decision = np.zeros(engine.num_envs, np.int64)
-    dealt = len(active)
-    engine.deal(active, seeds[:dealt], prestige)
-    while active.size:
-        episode = (game[active] + start).astype(np.uint64)
-        actions = agent.act(View(engine, active, episode, decision[active]))
-        try:
-            _, terminated = engine.apply(actions, active)
-        except IllegalActionError as error:
-            where = f"game {game[error.row] + start}, decision {decision[error.row]}"
-            raise IncunabulaError(
-                f"agent {agent.name!r}, {where}: action {error.action} is illegal "
-                f"({error.clause}): {error.reason}"
-            ) from error
-        decision[active] += 1
-        if not terminated.any():
-            continue
-        ended = active[terminated]
-        _record(engine, ended, game[ended], decision[ended], games)
-        fresh = ended[: n - dealt]
-        if fresh.size:
-            game[fresh] = np.arange(dealt, dealt + len(fresh))
-            decision[fresh] = 0
-            engine.deal(fresh, seeds[game[fresh]], prestige)
-            dealt += len(fresh)
-        if len(fresh) < len(ended):
-            active = np.setdiff1d(active, ended[len(fresh) :], assume_unique=True)
-        if on_finished is not None:
-            on_finished(len(ended))
+
+    def act(part: Part) -> npt.NDArray[np.intp]:
+        episode = (part.games + start).astype(np.uint64)
+        return agent.act(View(engine, part.rows, episode, part.decisions))
+
+    play_list(
+        engine,
+        n,
+        deal=lambda rows, numbers: engine.deal(rows, seeds[numbers], prestige),
+        act=act,
+        finish=lambda part: _record(engine, part.rows, part.games, part.decisions, games),
+        who=lambda _, game: f"agent {agent.name!r}, game {game + start}",
+        on_finished=on_finished,
+    )
     return games
 
 

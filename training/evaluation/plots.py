@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -77,7 +77,7 @@ def scores_png(result: Json) -> bytes:
             _distribution(ax, agent, edges, names[agent["name"]], colour[agent["name"]])
         axes[-1].set_xlabel("score (each row has its own height; line and figure: the mean)")
         _composition(lower.subplots(), agents, names)
-        return _png(figure)
+        return png(figure)
 
 
 def _edges(agents: Sequence[Json]) -> Any:
@@ -107,7 +107,7 @@ def _distribution(ax: Axes, agent: Json, edges: Any, name: str, colour: str) -> 
         fontweight="bold",
         color=INK,
     )
-    ax.set_ylabel(_cut(name), rotation=0, ha="right", va="center", fontweight="bold")
+    ax.set_ylabel(cut(name), rotation=0, ha="right", va="center", fontweight="bold")
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.margins(x=0.01)
@@ -127,7 +127,7 @@ def _composition(ax: Axes, agents: Sequence[Json], names: dict[str, str]) -> Non
                 ink = "white" if dark else INK
                 ax.text(x + w / 2, place, f"{w:.1f}", ha="center", va="center", color=ink, size=8.5)
         start += width
-    ax.set_yticks(places, [_cut(names[agent["name"]]) for agent in agents], fontweight="bold")
+    ax.set_yticks(places, [cut(names[agent["name"]]) for agent in agents], fontweight="bold")
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
     ax.spines["left"].set_visible(False)
@@ -145,12 +145,19 @@ def _composition(ax: Axes, agents: Sequence[Json], names: dict[str, str]) -> Non
     )
 
 
-def learning_curve_png(curves: Sequence[Curve], result: Json) -> bytes:
-    """Mean score against steps of training, with the evaluated agents as level lines."""
-    agents = result["agents"]
-    short = short_names([agent["name"] for agent in agents])
+def learning_curve_png(
+    curves: Sequence[Curve], levels: Mapping[str, float], label: str = "mean score"
+) -> bytes:
+    """What was measured during training against steps, with the evaluated agents as level lines.
+
+    Args:
+        curves: one for each run.
+        levels: name -> the same measure of each evaluated agent.
+        label: what is measured.
+    """
+    short = short_names(list(levels))
     learners = {curve.name for curve in curves}
-    paint = colours([agent["name"] for agent in agents])
+    paint = colours(list(levels))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9, 4.4), dpi=144, layout="constrained")
         ax = figure.subplots()
@@ -162,32 +169,36 @@ def learning_curve_png(curves: Sequence[Curve], result: Json) -> bytes:
             low = [point.low for point in curve.points]
             high = [point.high for point in curve.points]
             ax.fill_between(steps, low, high, color=colour, alpha=0.18, linewidth=0)
-            label = _cut(short.get(curve.name, curve.name))
             ax.plot(
-                steps, means, color=colour, linewidth=1.8, marker="o", markersize=3, label=label
+                steps,
+                means,
+                color=colour,
+                linewidth=1.8,
+                marker="o",
+                markersize=3,
+                label=cut(short.get(curve.name, curve.name)),
             )
             best = max(curve.points, key=lambda point: point.mean)
             ax.plot(best.steps, best.mean, "o", color=colour, markersize=7, fillstyle="none")
-        lines = [agent for agent in agents if agent["name"] not in learners]
-        for agent in lines:
-            colour = paint[agent["name"]]
-            ax.axhline(agent["mean"], color=colour, linestyle=(0, (5, 2)), linewidth=1.4)
+        lines = [name for name in levels if name not in learners]
+        for name in lines:
+            ax.axhline(levels[name], color=paint[name], linestyle=(0, (5, 2)), linewidth=1.4)
         ax.set_title("Learning")
         ax.set_xlabel("steps of training")
-        ax.set_ylabel("mean score")
+        ax.set_ylabel(label)
         ax.xaxis.set_major_formatter(FuncFormatter(_steps))
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.grid(axis="y", color=FAINT, alpha=0.2, linewidth=0.8)
         ax.set_xlim(left=0)
         bottom, top = ax.get_ylim()
         ax.set_ylim(min(0.0, bottom), top)
-        heights = _apart([agent["mean"] for agent in lines], top - bottom)
-        for agent, height in zip(lines, heights, strict=True):
-            name = agent["name"]
+        digits = 1 if top - bottom > 5 else 3
+        heights = _apart([levels[name] for name in lines], top - bottom)
+        for name, height in zip(lines, heights, strict=True):
             ax.text(
                 1.01,
                 height,
-                f"{_cut(short[name])} {agent['mean']:.1f}",
+                f"{cut(short[name])} {levels[name]:.{digits}f}",
                 transform=ax.get_yaxis_transform(),
                 va="center",
                 color=paint[name],
@@ -195,7 +206,7 @@ def learning_curve_png(curves: Sequence[Curve], result: Json) -> bytes:
             )
         if len(curves) > 1:
             ax.legend(loc="lower right", fontsize=9)
-        return _png(figure)
+        return png(figure)
 
 
 def _apart(values: Sequence[float], extent: float) -> list[float]:
@@ -220,11 +231,13 @@ def _steps(value: float, _: Any = None) -> str:
     return f"{value:g}"
 
 
-def _cut(name: str) -> str:
+def cut(name: str) -> str:
+    """A name that fits beside an axis."""
     return name if len(name) <= 22 else f"…{name[-21:]}"
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """The figure as a file."""
     buffer = io.BytesIO()
     # No version or date in the file: the same result gives the same picture.
     FigureCanvasAgg(figure).print_figure(buffer, format="png", metadata={"Software": None})

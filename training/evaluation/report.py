@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import html
 import io
 import json
 from collections.abc import Sequence
@@ -16,37 +14,11 @@ from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.curve import Curve, is_run_folder, read_curve
 from incunabula.training.evaluation.evaluate import Evaluation
 from incunabula.training.evaluation.files import check_folder, write_atomically
-from incunabula.training.evaluation.tables import PROVENANCE, interval, short_names, signed
+from incunabula.training.evaluation.page import conditions, figure, note, page, table
+from incunabula.training.evaluation.tables import interval, short_names, signed
 
 Json = dict[str, Any]
 RunFolders = str | Path | Sequence[str | Path] | None
-
-CSS = """
-:root { color-scheme: light dark; --ink: #2b2723; --faint: #6f675e; --line: #ddd6cc;
-  --paper: #fbf9f5; --card: #ffffff; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e9e4dc; --faint: #a9a196; --line: #443f39;
-  --paper: #1d1b19; --card: #262321; } }
-body { margin: 0; background: var(--paper); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
-h1 { font: 600 2rem/1.2 Georgia, "Times New Roman", serif; margin: 0 0 .4rem; }
-h2 { font: 600 1.25rem/1.3 Georgia, "Times New Roman", serif; margin: 2.4rem 0 .6rem; }
-p { margin: .4rem 0; max-width: 46rem; }
-.lead { font-size: 1.1rem; }
-.faint, figcaption, caption { color: var(--faint); font-size: .9rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .6rem 0;
-  min-width: 34rem; }
-th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--line);
-  white-space: nowrap; }
-th { font-weight: 600; color: var(--faint); font-size: .85rem; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; }
-td.name, td.mean { font-weight: 600; }
-figure { margin: 1rem 0; }
-img { width: 100%; height: auto; border: 1px solid var(--line); border-radius: 6px; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.25rem; margin: .6rem 0; }
-dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
-"""
 
 
 def check_report_possible(folder: str | Path) -> Path:
@@ -90,22 +62,24 @@ def write_report(folder: str | Path, evaluation: Evaluation, run_folder: RunFold
     from incunabula.training.evaluation.plots import learning_curve_png, scores_png
 
     result = evaluation.result
-    curves = _curves(result, run_folder)
+    curves = curves_of(result, run_folder)
     pictures = {"scores.png": scores_png(result)}
     if curves:
-        pictures["learning_curve.png"] = learning_curve_png(curves, result)
+        pictures["learning_curve.png"] = learning_curve_png(
+            curves, {agent["name"]: agent["mean"] for agent in result["agents"]}
+        )
     for name, picture in pictures.items():
         write_atomically(path / name, picture)
     if not curves:
         (path / "learning_curve.png").unlink(missing_ok=True)  # of an earlier report
     write_atomically(path / "evaluation.json", (json.dumps(result, indent=1) + "\n").encode())
     write_atomically(path / "games.csv", _games_csv(evaluation).encode())
-    page = report_html(result, pictures, curves)
-    write_atomically(path / "report.html", page.encode())
+    html = report_html(result, pictures, curves)
+    write_atomically(path / "report.html", html.encode())
     return path / "report.html"
 
 
-def _curves(result: Json, run_folder: RunFolders) -> list[Curve]:
+def curves_of(result: Json, run_folder: RunFolders) -> list[Curve]:
     """Learning curves of the runs given and of evaluated agents that are runs, with any points."""
     given = [run_folder] if isinstance(run_folder, str | Path) else list(run_folder or ())
     names = {
@@ -136,44 +110,39 @@ def report_html(result: Json, pictures: dict[str, bytes], curves: Sequence[Curve
     names = short_names([agent["name"] for agent in result["agents"]])
     title = f"{result['game'].capitalize()}: {', '.join(names.values())}"
     parts = [
-        f"<h1>{html.escape(title)}</h1>",
-        f'<p class="lead">{html.escape(verdict(result))}</p>',
-        f'<p class="faint">{html.escape(_edition_note(result))}</p>',
         "<h2>Scores</h2>",
         _scores_table(result, names),
-        _figure(pictures["scores.png"], _scores_text(result, names), _SCORES_CAPTION),
+        figure(pictures["scores.png"], _scores_text(result, names), _SCORES_CAPTION),
     ]
     if result["paired"]:
-        parts += ["<h2>Differences, game by game</h2>", _pairs_table(result, names), _PAIRS_NOTE]
+        parts += [
+            "<h2>Differences, game by game</h2>",
+            _pairs_table(result, names),
+            note(PAIRS_NOTE),
+        ]
     if "learning_curve.png" in pictures:
         text = "; ".join(
             f"{curve.name}: from {curve.points[0].mean:.1f} at {curve.points[0].steps:,} steps to "
             f"{curve.points[-1].mean:.1f} at {curve.points[-1].steps:,}"
             for curve in curves
         )
-        picture = _figure(pictures["learning_curve.png"], text, _CURVE_CAPTION)
+        picture = figure(pictures["learning_curve.png"], text, CURVE_CAPTION)
         parts += ["<h2>Learning</h2>", picture]
     parts += ["<h2>Conditions</h2>", _conditions(result)]
-    body = "\n".join(parts)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{CSS}</style>\n</head>\n"
-        f"<body><main>\n{body}\n</main></body>\n</html>\n"
-    )
+    return page(title, verdict(result), result, parts)
 
 
 _SCORES_CAPTION = (
     "Above, the distribution of single games' scores; below, where the points of a mean game come "
     "from. Both on the same deals for every agent."
 )
-_PAIRS_NOTE = (
-    '<p class="faint">Both agents play the same deals, so luck that both share cancels. An '
+PAIRS_NOTE = (
+    "Both agents play the same deals, so luck that both share cancels. An "
     "interval that doesn't hold 0 is a difference that these games show; one that holds 0 is a tie "
     "as far as they can tell. The interval is about the deals: another training run with "
-    "another seed would give another policy.</p>"
+    "another seed would give another policy."
 )
-_CURVE_CAPTION = (
+CURVE_CAPTION = (
     "Mean score during training on the run's own evaluation games (list “dev”), band: 95% "
     "interval, ring: the best, which is what the policy folder holds. Dashed: the other agents' "
     "means in this evaluation."
@@ -203,30 +172,6 @@ def verdict(result: Json) -> str:
     return f"{text} It {told} the next, {second}: {shown} game by game."
 
 
-def _edition_note(result: Json) -> str:
-    edition = result["edition"]
-    return (
-        f"Edition “{edition['name']}” is {PROVENANCE[edition['provenance']]}. Brackets are 95% "
-        "intervals."
-    )
-
-
-def _row(cells: Sequence[str], tag: str = "td", classes: Sequence[str] = ()) -> str:
-    shown = []
-    for i, cell in enumerate(cells):
-        attribute = f' class="{classes[i]}"' if i < len(classes) else ""
-        shown.append(f"<{tag}{attribute}>{html.escape(cell)}</{tag}>")
-    return f"<tr>{''.join(shown)}</tr>"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    body = "\n".join(_row(row, classes=("name", "mean")) for row in rows)
-    return (
-        f'<div class="scroll"><table>\n<thead>{_row(head, "th")}</thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
-
-
 def _scores_table(result: Json, names: dict[str, str]) -> str:
     rows = [
         (
@@ -243,7 +188,7 @@ def _scores_table(result: Json, names: dict[str, str]) -> str:
         for agent in result["agents"]
     ]
     head = ("agent", "mean", "95% interval", "sd", "5–95%", "min–max", "books sold", "decisions")
-    return _table((*head, "games/s"), rows)
+    return table((*head, "games/s"), rows)
 
 
 def _pairs_table(result: Json, names: dict[str, str]) -> str:
@@ -256,15 +201,7 @@ def _pairs_table(result: Json, names: dict[str, str]) -> str:
         )
         for pair in result["paired"]
     ]
-    return _table(("a − b", "mean", "95% interval", "a better", "equal", "b better"), rows)
-
-
-def _figure(picture: bytes, text: str, caption: str) -> str:
-    data = base64.b64encode(picture).decode("ascii")
-    return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{html.escape(text)}">'
-        f"<figcaption>{html.escape(caption)}</figcaption></figure>"
-    )
+    return table(("a − b", "mean", "95% interval", "a better", "equal", "b better"), rows)
 
 
 def _scores_text(result: Json, names: dict[str, str]) -> str:
@@ -275,26 +212,7 @@ def _scores_text(result: Json, names: dict[str, str]) -> str:
 
 
 def _conditions(result: Json) -> str:
-    edition, seeds, timing = result["edition"], result["seeds"], result["timing"]
-    machine = timing["machine"]
     prestige = result["prestige"]
     shown = "drawn from each game's seed" if prestige is None else f"collection {prestige}"
-    entries = [
-        ("Games", f"{seeds['games']:,}, each dealt once to every agent"),
-        ("Deals", f"list “{seeds['list']}”, SHA-256 {seeds['sha256']}"),
-        ("Edition", f"{edition['name']} ({edition['edition']}), {edition['provenance']}"),
-        ("Edition SHA-256", edition["sha256"]),
-        ("Prestige", shown),
-        ("Agents", ", ".join(agent["name"] for agent in result["agents"])),
-        ("Agent seed", str(result["agent_seed"])),
-        ("Engine", result["backend"]),
-        ("Versions", ", ".join(f"{name} {v}" for name, v in result["versions"].items() if v)),
-        ("Machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}"),
-        ("Finished", f"{timing['finished']}, after {timing['seconds']:.1f} s"),
-    ]
-    items = "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in entries)
-    return (
-        f"<dl>{items}</dl>\n"
-        '<p class="faint">The figures are in evaluation.json, every game in games.csv. The same '
-        "command gives the same figures, whatever the batch size; only times differ.</p>"
-    )
+    games = f"{result['seeds']['games']:,}, each dealt once to every agent"
+    return conditions(result, games, [("Prestige", shown)], "evaluation.json")

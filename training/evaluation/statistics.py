@@ -1,4 +1,8 @@
-"""Means with intervals, without SciPy."""
+"""Means with intervals, without SciPy.
+
+Two kinds of 95% interval: Student's, of independent values such as the scores of one agent's games,
+and the bootstrap by deal, where a deal is played several times and its games belong together.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,9 @@ import numpy.typing as npt
 # Figures are rounded so that the last bits of a sum can't differ between processors.
 DIGITS = 6
 QUANTILES = (5, 25, 50, 75, 95)
+Z = 1.959963984540054  # the normal distribution lies in [-Z, Z] with 95%
+REPLICATES = 1000  # of a bootstrap
+_BLOCK = 1 << 22  # weights worked on at a time
 # Beyond this many degrees of freedom the t quantile moves by less than 3e-5.
 _MOST_DF = 100_000
 
@@ -85,3 +92,64 @@ def paired(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> dict[str, Any]
         "equal": int((difference == 0).sum()),
         "b_better": int((difference < 0).sum()),
     }
+
+
+def wilson_interval(share: float, n: int) -> list[float]:
+    """Wilson's 95% interval [low, high] of a probability that showed as ``share`` of n trials.
+
+    It has a width even where every trial came out the same.
+    """
+    centre = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    return [round(max(0.0, centre - half), DIGITS), round(min(1.0, centre + half), DIGITS)]
+
+
+class DealBootstrap:
+    """The same deals drawn again and again with replacement, for every figure of one result.
+
+    All games of a deal are drawn together: they share its luck, so they aren't independent.
+
+    Args:
+        deals: D, how many deals were played.
+        seed: of the draws.
+        replicates: B, how often as many deals are drawn.
+    """
+
+    def __init__(self, deals: int, *, seed: int = 0, replicates: int = REPLICATES) -> None:
+        rng = np.random.default_rng(seed)
+        self.deals, self.seed, self.replicates = deals, seed, replicates
+        # How often each deal is drawn, (B, D). With D draws a deal comes up a few times at most.
+        self._counts = np.empty((replicates, deals), np.uint16)
+        for row in self._counts:
+            row[:] = np.bincount(rng.integers(0, deals, deals), minlength=deals)
+
+    def means(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Mean over the deals of each replicate, float64 (B, ...), of values (D, ...) by deal."""
+        flat = np.asarray(values, np.float64).reshape(self.deals, -1)
+        out = np.empty((self.replicates, flat.shape[1]))
+        step = max(1, _BLOCK // self.deals)
+        for start in range(0, self.replicates, step):
+            block = slice(start, start + step)
+            out[block] = self._counts[block].astype(np.float64) @ flat / self.deals
+        return out.reshape(self.replicates, *np.shape(values)[1:])
+
+    def interval(self, values: npt.NDArray[Any]) -> list[float] | None:
+        """95% percentile interval of the mean of values (D,) by deal; none for a single deal."""
+        return None if self.deals < 2 else percentile_interval(self.means(values))
+
+    def share_interval(self, shares: npt.NDArray[Any]) -> list[float] | None:
+        """The interval of a mean share in 0..1, by deal (D,).
+
+        Where every deal says 0, or every deal says 1, drawing them again says nothing; then it is
+        Wilson's interval with a deal for a trial.
+        """
+        for extreme in (0.0, 1.0):
+            if self.deals > 1 and bool((np.asarray(shares) == extreme).all()):
+                return wilson_interval(extreme, self.deals)
+        return self.interval(shares)
+
+
+def percentile_interval(replicates: npt.NDArray[np.float64]) -> list[float]:
+    """[low, high] that hold the middle 95% of the replicates (B,)."""
+    low, high = np.percentile(replicates, (2.5, 97.5))
+    return [round(float(low), DIGITS), round(float(high), DIGITS)]

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from incunabula.envs.documents import (
@@ -23,12 +29,16 @@ from incunabula.envs.documents import (
     DocumentError,
     Expected,
     Problem,
+    did_you_mean,
     explain,
     no_such,
     one_of,
     read_yaml,
+    show,
     whole,
 )
+from incunabula.envs.scriptorium.edition_checks import MAX_PLAYERS
+from incunabula.envs.scriptorium.payoffs import REWARDS
 
 MAX_STEPS = 10**12
 MAX_BATCH = 2**20
@@ -71,18 +81,22 @@ class Schedule(_Part):
 class Network(_Part):
     """Policy and value networks.
 
-    `mlp`: two separate networks of these layers. `cards`: the same, but hand cards enter and are
-    chosen through features of the cards instead of hand slots, `card_dim` numbers a card.
-    `towers`: as `cards`, and towers are looked at one by one too, `tower_dim` numbers a tower.
+    `mlp`: two separate networks of these layers. Bibliogamo's `cards`: the same, but hand cards
+    enter and are chosen through features of the cards instead of hand slots, `card_dim` numbers a
+    card; `towers`: as `cards`, and towers are looked at one by one too, `tower_dim` numbers a
+    tower. Scriptorium's `tiles`: designs are looked at one by one, `tile_dim` numbers a design.
     """
 
-    kind: Annotated[Literal["mlp", "cards", "towers"], one_of("mlp", "cards", "towers")] = "mlp"
+    kind: Annotated[
+        Literal["mlp", "cards", "towers", "tiles"], one_of("mlp", "cards", "towers", "tiles")
+    ] = "mlp"
     layers: Annotated[tuple[Annotated[int, whole(1, 4096)], ...], LIST] = (256, 256)
     value_layers: Annotated[tuple[Annotated[int, whole(1, 4096)], ...], LIST] = ()
     """Layers of the value network; empty = as the policy's."""
     activation: Annotated[Literal["tanh", "relu"], one_of("tanh", "relu")] = "tanh"
     card_dim: Annotated[int, whole(1, 1024)] = 32
     tower_dim: Annotated[int, whole(1, 1024)] = 32
+    tile_dim: Annotated[int, whole(1, 1024)] = 32
     advisor: Annotated[Literal["greedy"], one_of("greedy")] | None = None
     """An agent whose choice the policy hears: it starts as that agent and learns where to depart
     from it."""
@@ -123,21 +137,20 @@ class Clone(_Part):
 
 
 class Evaluation(_Part):
-    """Masked evaluation of the argmax policy on the `dev` seeds during training."""
+    """Masked evaluation of the argmax policy on the `dev` seeds during training.
+
+    `games` are deals; each is played from every seat, against each baseline.
+    """
 
     every: Annotated[int, whole(1, MAX_STEPS)] = 500_000
     games: Annotated[int, whole(1, 10**6)] = 500
 
 
 class TrainConfig(_Part):
-    """Everything a training run is decided by; two runs of one configuration are the same run."""
+    """What every training run is decided by; two runs of one configuration are the same run."""
 
-    game: Annotated[Literal["bibliogamo"], one_of("bibliogamo")]
-    edition: Text = "bibliogamo"
-    algorithm: Annotated[Literal["maskable_ppo", "ppo"], one_of("maskable_ppo", "ppo")] = (
-        "maskable_ppo"
-    )
-    """`ppo` is plain SB3 PPO: it sees no masks, and an illegal action costs `illegal_reward`."""
+    game: str
+    edition: Text
     seed: Annotated[int, whole(0, 2**63 - 1)] = 0
     total_steps: Annotated[int, whole(1, MAX_STEPS)]
     num_envs: Annotated[int, whole(1, 2**16)] = 512
@@ -153,8 +166,6 @@ class TrainConfig(_Part):
     max_grad_norm: Annotated[float, number(0, 1e6, open_low=True)] = 0.5
     network: Network = Network()
     reward_scale: Annotated[float, number(0, 1e3, open_low=True)] = 0.1
-    illegal_reward: Annotated[float, number(-1e6, 0)] = -1.0
-    shaping: Shaping | None = None
     skip_forced: Annotated[bool, FLAG] = False
     """Play decisions with one legal action without asking (or training) the network."""
     clone: Clone | None = None
@@ -165,28 +176,27 @@ class TrainConfig(_Part):
     )
     torch_threads: Annotated[int, whole(1, 1024)] = 1
 
+    KINDS: ClassVar[tuple[str, ...]] = ()
+    """Networks that understand the game."""
+
     @model_validator(mode="after")
-    def _check_together(self) -> Self:
+    def _check_sizes(self) -> Self:
         if self.batch_size > self.rollout:
             raise PydanticCustomError(
                 "batch",
                 "batch_size ({batch}) must be at most num_envs x n_steps ({rollout})",
                 {"batch": self.batch_size, "rollout": self.rollout},
             )
-        if self.algorithm != "maskable_ppo":
-            for field in ("clone",):
-                if getattr(self, field) is not None:
-                    raise PydanticCustomError(
-                        "algorithm", f"{field} must be null unless algorithm is maskable_ppo"
-                    )
-            if self.network.advisor is not None:
-                raise PydanticCustomError(
-                    "algorithm", "network.advisor must be null unless algorithm is maskable_ppo"
-                )
-            if self.network.kind != "mlp":
-                raise PydanticCustomError(
-                    "algorithm", "network.kind must be mlp unless algorithm is maskable_ppo"
-                )
+        if self.network.kind not in self.KINDS:
+            raise PydanticCustomError(
+                "network",
+                "network.kind: is {kind}, but must be one of {kinds} for {game}",
+                {
+                    "kind": self.network.kind,
+                    "kinds": ", ".join(self.KINDS),
+                    "game": self.game,
+                },
+            )
         return self
 
     @property
@@ -197,6 +207,140 @@ class TrainConfig(_Part):
     def to_yaml(self) -> str:
         """The configuration as a file that loads to the same one."""
         return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, width=100)
+
+
+class BibliogamoConfig(TrainConfig):
+    """A run that learns Bibliogamo."""
+
+    KINDS: ClassVar[tuple[str, ...]] = ("mlp", "cards", "towers")
+
+    game: Annotated[Literal["bibliogamo"], one_of("bibliogamo")]
+    edition: Text = "bibliogamo"
+    algorithm: Annotated[Literal["maskable_ppo", "ppo"], one_of("maskable_ppo", "ppo")] = (
+        "maskable_ppo"
+    )
+    """`ppo` is plain SB3 PPO: it sees no masks, and an illegal action costs `illegal_reward`."""
+    illegal_reward: Annotated[float, number(-1e6, 0)] = -1.0
+    shaping: Shaping | None = None
+
+    @model_validator(mode="after")
+    def _check_algorithm(self) -> Self:
+        if self.algorithm == "maskable_ppo":
+            return self
+        for name, used, words in (
+            ("clone", self.clone is not None, "null"),
+            ("network.advisor", self.network.advisor is not None, "null"),
+            ("network.kind", self.network.kind != "mlp", "mlp"),
+        ):
+            if used:
+                raise PydanticCustomError(
+                    "algorithm",
+                    "{name} must be {words} unless algorithm is maskable_ppo",
+                    {"name": name, "words": words},
+                )
+        return self
+
+
+class Reward(_Part):
+    """What a seat is paid: a mixture of the game's three rewards, each times its weight."""
+
+    outcome: Annotated[float, number(0, 1000)] = 0.0
+    margin: Annotated[float, number(0, 1000)] = 0.0
+    score: Annotated[float, number(0, 1000)] = 0.0
+
+    @model_validator(mode="after")
+    def _check_any(self) -> Self:
+        if not self.outcome + self.margin + self.score:
+            raise PydanticCustomError("reward", "outcome, margin and score can't all be 0")
+        return self
+
+
+class Opponents(_Part):
+    """Whom the learner meets: weights of what sits in the other seats of a table.
+
+    `self`: the learner's own latest weights, whose decisions it learns from too; `past`: one of its
+    snapshots (itself while there is none); `greedy` and `random`: the baselines.
+    """
+
+    self: Annotated[float, number(0, 1000)] = 0.5
+    past: Annotated[float, number(0, 1000)] = 0.2
+    greedy: Annotated[float, number(0, 1000)] = 0.3
+    random: Annotated[float, number(0, 1000)] = 0.0
+
+    @model_validator(mode="after")
+    def _check_any(self) -> Self:
+        if not sum(self.weights):
+            raise PydanticCustomError("opponents", "self, past, greedy and random can't all be 0")
+        return self
+
+    @property
+    def weights(self) -> tuple[float, float, float, float]:
+        """Of self, past, greedy and random."""
+        return self.self, self.past, self.greedy, self.random
+
+
+class Past(_Part):
+    """Snapshots of the policy, which it meets again as opponents."""
+
+    every: Annotated[int, whole(1, MAX_STEPS)] = 500_000
+    """Steps from one snapshot to the next."""
+    size: Annotated[int, whole(1, 64)] = 8
+    """How many are kept; the oldest gives way."""
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if type(value) is int else value
+
+
+def _as_mixture(value: Any) -> Any:
+    """ "outcome" means {"outcome": 1}."""
+    return {value: 1.0} if isinstance(value, str) and value in REWARDS else value
+
+
+class ScriptoriumConfig(TrainConfig):
+    """A run that learns Scriptorium by playing against itself and others."""
+
+    KINDS: ClassVar[tuple[str, ...]] = ("mlp", "tiles")
+
+    game: Annotated[Literal["scriptorium"], one_of("scriptorium")]
+    edition: Text = "scriptorium"
+    players: Annotated[
+        tuple[Annotated[int, whole(2, MAX_PLAYERS)], ...],
+        Expected(
+            "a number of players or a list of such numbers, each once",
+            lambda value: (
+                type(value) is int
+                or (
+                    isinstance(value, list | tuple)
+                    and 0 < len(value) == len({str(each) for each in value})
+                )
+            ),
+        ),
+        BeforeValidator(_as_list),
+    ] = (2, 3, 4)
+    """Numbers of players at the tables; the games are shared out among them."""
+    reward: Annotated[Reward, BeforeValidator(_as_mixture)] = Reward(outcome=1.0, margin=0.05)
+    reward_scale: Annotated[float, number(0, 1e3, open_low=True)] = 1.0
+    opponents: Opponents = Opponents()
+    past: Past = Past()
+    skip_forced: Annotated[bool, FLAG] = True
+
+    @model_validator(mode="after")
+    def _check_tables(self) -> Self:
+        games = [self.num_envs] if self.clone is None else [self.num_envs, self.clone.num_envs]
+        if min(games) < len(self.players):
+            raise PydanticCustomError(
+                "players",
+                "num_envs ({games}) must be at least the numbers of players ({players})",
+                {"games": min(games), "players": len(self.players)},
+            )
+        return self
+
+
+CONFIGS: dict[str, type[TrainConfig]] = {
+    "bibliogamo": BibliogamoConfig,
+    "scriptorium": ScriptoriumConfig,
+}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -272,11 +416,18 @@ def _validate(data: Any, source: str, known: list[Problem]) -> TrainConfig:
     if not isinstance(data, Mapping):
         fields = ", ".join(TrainConfig.model_fields)
         raise ConfigError(source, [*problems, Problem("", f"must be a mapping with {fields}")])
-    config = None
+    game = data.get("game")
+    if not isinstance(game, str) or game not in CONFIGS:
+        wanted = one_of(*CONFIGS).what
+        message = f"is missing; it must be {wanted}"
+        if "game" in data:
+            message = f"is {show(game)}, but must be {wanted}{did_you_mean(game, CONFIGS)}"
+        raise ConfigError(source, [*problems, Problem("game", message)])
+    model, config = CONFIGS[game], None
     try:
-        config = TrainConfig.model_validate(_read_exponents(data))
+        config = model.model_validate(_read_exponents(data))
     except ValidationError as error:
-        problems += explain(error, TrainConfig)
+        problems += explain(error, model)
     if problems or config is None:
         raise ConfigError(source, problems)
     return config

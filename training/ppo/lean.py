@@ -52,6 +52,10 @@ class Rollout:
             going_on, following = 1 - self.starts[t], self.values[t]
         torch.add(self.advantages, self.values, out=self.returns)
 
+    def records(self) -> torch.Tensor:
+        """Numbers of the steps to learn from in what `flat` gives, int64: all."""
+        return torch.arange(self.actions.numel(), device=self.actions.device)
+
     def flat(self) -> dict[str, torch.Tensor]:
         """What an update needs, steps and games as one axis."""
         names = "obs", "masks", "actions", "advice", "log_probs", "values", "advantages", "returns"
@@ -74,13 +78,12 @@ class LeanMaskablePPO(MaskablePPO):
         super()._setup_model()
         self.n_steps = steps
         assert isinstance(self.policy, LeanPolicy)
-        self.rollout = Rollout(
-            steps,
-            self.n_envs,
-            self.policy.encoded_size,
-            int(self.action_space.n),  # type: ignore[attr-defined]
-            self.device,
-        )
+        self.rollout = self.make_rollout(steps, self.n_envs)
+
+    def make_rollout(self, steps: int, games: int) -> Rollout:
+        """Room for so many steps of so many games."""
+        actions = int(self.action_space.n)  # type: ignore[attr-defined]
+        return Rollout(steps, games, self.policy.encoded_size, actions, self.device)
 
     def collect_rollouts(self, env, callback, rollout_buffer, n_rollout_steps, use_masking=True):
         """Play `n_steps` steps of every game with the present policy."""
@@ -154,14 +157,14 @@ class LeanMaskablePPO(MaskablePPO):
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         clip_range = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
-        data = self.rollout.flat()
-        size, batch_size = len(data["actions"]), self.batch_size
+        data, records = self.rollout.flat(), self.rollout.records()
+        size, batch_size = len(records), self.batch_size
         assert batch_size is not None
         parameters = list(self.policy.parameters())
         logs: list[torch.Tensor] = []
         names: list[str] = []
         for _ in range(self.n_epochs):
-            order = torch.randperm(size, device=self.device)
+            order = records[torch.randperm(size, device=self.device)]
             for start in range(0, size, batch_size):
                 chosen = order[start : start + batch_size]
                 if len(chosen) < 2:
@@ -178,8 +181,8 @@ class LeanMaskablePPO(MaskablePPO):
         means = torch.stack(logs).mean(dim=0).tolist()
         for name, value in zip(names, means, strict=True):
             self.logger.record(f"train/{name}", value)
-        returns = data["returns"]
-        unexplained = (returns - data["values"]).var() / returns.var()
+        returns = data["returns"][records]
+        unexplained = (returns - data["values"][records]).var() / returns.var()
         self.logger.record("train/explained_variance", 1 - unexplained.item())
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         self.logger.record("train/clip_range", clip_range)

@@ -13,15 +13,19 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
+from incunabula.agents.baselines import make_greedy
+from incunabula.agents.networks import DIMS
 from incunabula.agents.policy_folder import Weights
 from incunabula.agents.registry import make_agent
 from incunabula.agents.tensors import Arrays
 from incunabula.envs.chance import key
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.ppo.config import TrainConfig
+from incunabula.training.ppo.config import BibliogamoConfig, ScriptoriumConfig, TrainConfig
 from incunabula.training.ppo.lean import LeanMaskablePPO
 from incunabula.training.ppo.network import ACTIVATIONS, LeanPolicy
 from incunabula.training.ppo.rundir import Checkpoint
+from incunabula.training.ppo.seats import SelfPlayVecEnv
+from incunabula.training.ppo.selfplay import SelfPlayPPO
 from incunabula.training.ppo.vecenv import TrainingVecEnv
 
 # Streams of key(seed, stream, 0) from which a run's seeds come.
@@ -36,8 +40,22 @@ def run_seeds(seed: int) -> dict[str, int]:
     return {"seed": seed} | seeds
 
 
-def make_environment(config: TrainConfig, seed: int) -> TrainingVecEnv:
+Environment = TrainingVecEnv | SelfPlayVecEnv
+
+
+def make_environment(config: TrainConfig, seed: int) -> Environment:
     """The training games."""
+    if isinstance(config, ScriptoriumConfig):
+        return SelfPlayVecEnv(
+            config.num_envs,
+            config.edition,
+            players=config.players,
+            seed=seed,
+            reward=config.reward,
+            reward_scale=config.reward_scale,
+            opponents=config.opponents,
+        )
+    assert isinstance(config, BibliogamoConfig)
     return TrainingVecEnv(
         config.num_envs,
         config.edition,
@@ -50,6 +68,49 @@ def make_environment(config: TrainConfig, seed: int) -> TrainingVecEnv:
     )
 
 
+def make_model(
+    config: TrainConfig, environment: Environment, seed: int, device: torch.device, bf16: bool
+) -> OnPolicyAlgorithm:
+    """The algorithm that the configuration asks for, with fresh networks."""
+    network = config.network
+    options: dict[str, Any] = {
+        "env": environment,
+        "learning_rate": config.learning_rate.at,
+        "n_steps": config.n_steps,
+        "batch_size": config.batch_size,
+        "n_epochs": config.n_epochs,
+        "gamma": config.gamma,
+        "gae_lambda": config.gae_lambda,
+        "clip_range": config.clip,
+        "ent_coef": config.entropy.start,
+        "vf_coef": config.vf_coef,
+        "max_grad_norm": config.max_grad_norm,
+        "seed": seed,
+        "device": device,
+    }
+    if isinstance(config, BibliogamoConfig) and config.algorithm == "ppo":
+        values = list(network.value_layers or network.layers)
+        options["policy_kwargs"] = {
+            "net_arch": {"pi": list(network.layers), "vf": values},
+            "activation_fn": ACTIVATIONS[network.activation],
+        }
+        return PPO("MlpPolicy", **options)
+    options["policy_kwargs"] = {"network": network, "bf16": bf16}
+    model: LeanMaskablePPO
+    if isinstance(config, ScriptoriumConfig):
+        assert isinstance(environment, SelfPlayVecEnv)
+        greedy = make_greedy(config.game)
+        options["policy_kwargs"]["engine"] = environment.groups[0].engine
+        model = SelfPlayPPO(LeanPolicy, greedy=greedy, pool=config.past.size, **options)
+        model.skip_forced = config.skip_forced
+    else:
+        options["policy_kwargs"]["engine"] = environment.engine
+        model = LeanMaskablePPO(LeanPolicy, **options)
+    if network.advisor is not None:
+        model.advisor = make_agent(network.advisor, environment.edition)
+    return model
+
+
 class Learner:
     """PPO as the configuration asks for it; `step` is one rollout and one update."""
 
@@ -58,46 +119,7 @@ class Learner:
         self.device = device
         seeds = run_seeds(config.seed)
         self.environment = make_environment(config, seeds["environment"])
-        common: dict[str, Any] = {
-            "env": self.environment,
-            "learning_rate": config.learning_rate.at,
-            "n_steps": config.n_steps,
-            "batch_size": config.batch_size,
-            "n_epochs": config.n_epochs,
-            "gamma": config.gamma,
-            "gae_lambda": config.gae_lambda,
-            "clip_range": config.clip,
-            "ent_coef": config.entropy.start,
-            "vf_coef": config.vf_coef,
-            "max_grad_norm": config.max_grad_norm,
-            "seed": seeds["torch"],
-            "device": device,
-        }
-        self.model: OnPolicyAlgorithm
-        if config.algorithm == "maskable_ppo":
-            self.model = LeanMaskablePPO(
-                LeanPolicy,
-                policy_kwargs={
-                    "network": config.network,
-                    "tables": self.environment.engine.tables,
-                    "bf16": bf16,
-                },
-                **common,
-            )
-            if config.network.advisor is not None:
-                engine = self.environment.engine
-                self.model.advisor = make_agent(config.network.advisor, engine.edition)
-        else:
-            network = config.network
-            values = list(network.value_layers or network.layers)
-            self.model = PPO(
-                "MlpPolicy",
-                policy_kwargs={
-                    "net_arch": {"pi": list(network.layers), "vf": values},
-                    "activation_fn": ACTIVATIONS[network.activation],
-                },
-                **common,
-            )
+        self.model = make_model(config, self.environment, seeds["torch"], device, bf16)
         self.model.set_logger(Logger(None, []))
         _, self._callback = self.model._setup_learn(config.total_steps, _Quiet())
 
@@ -116,6 +138,11 @@ class Learner:
             self.environment, self._callback, model.rollout_buffer, config.n_steps
         )
         model.train()
+        if isinstance(model, SelfPlayPPO):
+            assert isinstance(config, ScriptoriumConfig)
+            due = model.num_timesteps // config.past.every
+            if due > (model.num_timesteps - config.rollout) // config.past.every:
+                model.take_snapshot()
         figures = {
             name: float(value)
             for name, value in model.logger.name_to_value.items()
@@ -131,16 +158,15 @@ class Learner:
     def network(self) -> dict[str, Any]:
         """The network's description for a policy folder."""
         network = self.config.network
-        return {
+        found: dict[str, Any] = {
             "kind": network.kind,
             "layers": list(network.layers),
             "value_layers": list(network.value_layers or network.layers),
             "activation": network.activation,
-            "card_dim": network.card_dim,
-            "tower_dim": network.tower_dim,
             "advisor": network.advisor,
             "advice": network.advice,
         }
+        return found | {name: getattr(network, name) for name in DIMS[network.kind]}
 
     def weights(self) -> Weights:
         """The network's arrays under the names of a policy folder; copies."""
@@ -164,6 +190,8 @@ class Learner:
         for i, moments in model.policy.optimizer.state_dict()["state"].items():
             for kind, value in moments.items():
                 arrays[f"optimizer.{names[i]}.{kind}"] = value.cpu().numpy().copy()
+        if isinstance(model, SelfPlayPPO):
+            arrays |= model.past_arrays()
         arrays["random.torch"] = torch.get_rng_state().numpy().copy()
         if self.device.type == "cuda":
             arrays["random.cuda"] = torch.cuda.get_rng_state(self.device).numpy().copy()
@@ -202,6 +230,8 @@ class Learner:
                 for kind in ("exp_avg", "exp_avg_sq"):
                     _tensor(arrays[moments[kind]], parameter)
             optimizer.load_state_dict(saved)
+            if isinstance(model, SelfPlayPPO):
+                model.set_past(arrays)
             torch.set_rng_state(torch.from_numpy(arrays["random.torch"].copy()))
             if self.device.type == "cuda" and "random.cuda" in arrays:
                 torch.cuda.set_rng_state(
@@ -216,7 +246,7 @@ class Learner:
             starts = environment.pop("learner.starts")
             self.environment.set_state(environment)
             model._last_episode_starts = starts
-            model._last_obs = self.environment.engine.observe()
+            model._last_obs = self.environment.observe()
             model.num_timesteps = int(checkpoint.progress["steps"])
             model._n_updates = int(checkpoint.progress["updates"])
         except (LookupError, ValueError, RuntimeError, TypeError, OverflowError) as error:
@@ -248,6 +278,8 @@ def _public_name(name: str, config: TrainConfig) -> str | None:
         return f"{path[1].removesuffix('_net')}.{int(path[2]) // 2}.{path[3]}"
     if path[0] in ("action_net", "value_net"):
         part = "policy" if path[0] == "action_net" else "value"
-        layer = path[1:] if len(path) == 3 else [str(hidden[part]), path[1]]
+        # "last" is what a head of several parts calls its linear layer.
+        own = (len(path) > 2 and path[1] != "last") or path[1] == "design"
+        layer = path[1:] if own else [str(hidden[part]), path[-1]]
         return ".".join([part, *layer])
     return None

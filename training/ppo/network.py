@@ -4,7 +4,7 @@
 parameters, with less around it: no distribution objects, no validation, masks as bool tensors,
 optionally bfloat16 inside the networks. Log-probabilities and losses are always float32.
 
-Three kinds of network (`config.Network.kind`):
+Four kinds of network (`config.Network.kind`):
 
 - `mlp`: separate tanh or relu networks for policy and value; parameters are named as in sb3.
 - `cards`: hand cards enter the network as a set, and actions that use a card are scored by the
@@ -12,6 +12,7 @@ Three kinds of network (`config.Network.kind`):
   that what is learned about a card holds in every hand slot.
 - `towers`: as `cards`, and queries for towers come from what each tower needs, by one network for
   all towers.
+- `tiles`: as `mlp`, and every design of a tile is scored by one network for all designs.
 """
 
 from collections.abc import Callable
@@ -23,9 +24,11 @@ from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
-from incunabula.envs.bibliogamo.tables import Tables
+from incunabula.agents.tile_head import TileFeatures
+from incunabula.envs.engine import Engine
 from incunabula.training.ppo.config import Network
 from incunabula.training.ppo.modules import CardHead, Encoder
+from incunabula.training.ppo.tile_modules import TileEncoder, TileHead
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
@@ -62,7 +65,7 @@ class LeanPolicy(MaskableActorCriticPolicy):
     Args:
         observation_space, action_space, lr_schedule: as for sb3-contrib's policy.
         network: layers and kind.
-        tables: the edition's, needed by networks that know cards.
+        engine: the game's, needed by networks that know cards or tiles.
         bf16: run the networks under bfloat16 autocast.
     """
 
@@ -72,13 +75,13 @@ class LeanPolicy(MaskableActorCriticPolicy):
         action_space: spaces.Space,
         lr_schedule: Callable[[float], float],
         network: Network | None = None,
-        tables: Tables | None = None,
+        engine: Engine | None = None,
         bf16: bool = False,
         **kwargs: Any,
     ) -> None:
         network = network or Network()
         self.network_spec = network
-        self._tables = tables
+        self._engine = engine
         self.bf16 = bf16
         super().__init__(
             observation_space,
@@ -95,21 +98,29 @@ class LeanPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         spec = self.network_spec
-        self.encoder: Encoder | None = None
+        self.encoder: Encoder | TileEncoder | None = None
         if spec.kind == "mlp":
             super()._build(lr_schedule)
             return
-        assert self._tables is not None, "networks that know cards need the edition's tables"
-        self.encoder = Encoder(self._tables, spec.kind == "towers")
+        engine = self._engine
+        assert engine is not None, "networks that know cards or tiles need the engine"
+        if spec.kind == "tiles":
+            self.encoder = TileEncoder(TileFeatures(engine.tables))
+        else:
+            self.encoder = Encoder(engine.tables, spec.kind == "towers")
         self.features_dim = self.encoder.inputs.stop
         super()._build(lr_schedule)
-        self.action_net = CardHead(
-            self.mlp_extractor.latent_dim_pi,
-            self._tables,
-            self.encoder,
-            spec.card_dim,
-            spec.tower_dim if spec.kind == "towers" else 0,
-        )
+        latent = self.mlp_extractor.latent_dim_pi
+        if isinstance(self.encoder, TileEncoder):
+            self.action_net = TileHead(latent, engine.actions.n, self.encoder, spec.tile_dim)
+        else:
+            self.action_net = CardHead(
+                latent,
+                engine.tables,
+                self.encoder,
+                spec.card_dim,
+                spec.tower_dim if spec.kind == "towers" else 0,
+            )
         self.action_net.init_weights(self.init_weights)
         self.optimizer = torch.optim.Adam(
             self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs

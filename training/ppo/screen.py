@@ -46,7 +46,7 @@ class Screen:
         config = trainer.config
         self._console.print(
             f"Training {config.game} ({config.edition}), {config.total_steps:,} steps with "
-            f"{config.algorithm}, {trainer.precision}, in {trainer.run_folder.path}",
+            f"{trainer.algorithm}, {trainer.precision}, in {trainer.run_folder.path}",
             highlight=False,
             markup=False,
             soft_wrap=True,

@@ -18,7 +18,7 @@ from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.clone import clone_teacher
 from incunabula.training.ppo.command import Interrupted
-from incunabula.training.ppo.config import TrainConfig, with_overrides
+from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig, with_overrides
 from incunabula.training.ppo.evaluating import evaluate_weights
 from incunabula.training.ppo.learner import Learner, run_seeds
 from incunabula.training.ppo.precision import choose_device, choose_precision
@@ -38,7 +38,8 @@ class Trainer:
         self.device = _device(device)
         bf16, self.precision = choose_precision(config.precision, self.device)
         self.learner = Learner(config, self.device, bf16)
-        self.edition = self.learner.environment.engine.edition
+        self.edition = self.learner.environment.edition
+        self.algorithm = getattr(config, "algorithm", "maskable_ppo")
         self.best: dict[str, Any] | None = None
         self.last_evaluation: dict[str, Any] | None = None
         self.seconds = 0.0  # of training, evaluation and checkpoints included
@@ -205,7 +206,7 @@ class Trainer:
         learner = self.learner
         weights = learner.weights()
         result = {"steps": learner.steps} | evaluate_weights(
-            weights, learner.network(), self.edition, self.config.eval.games
+            weights, learner.network(), self.edition, self.config
         )
         self.last_evaluation = result
         is_best = self.best is None or result["eval_mean"] > self.best["eval_mean"]
@@ -239,8 +240,9 @@ class Trainer:
             learner.weights(),
             edition=self.edition,
             network=learner.network(),
+            players=config.players if isinstance(config, ScriptoriumConfig) else None,
             training={
-                "algorithm": config.algorithm,
+                "algorithm": self.algorithm,
                 "steps": learner.steps,
                 "decisions": learner.environment.decisions,
                 "seed": config.seed,

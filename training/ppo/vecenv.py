@@ -13,6 +13,7 @@ import numpy.typing as npt
 from incunabula.agents.agent import Agent, View
 from incunabula.envs.adapters.games import EditionLike
 from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv
+from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.state import State
 from incunabula.training.ppo.config import Shaping
 from incunabula.training.ppo.shaping import Potential
@@ -75,6 +76,14 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
         self.decisions = 0
 
     # The learner's fast path -------------------------------------------------------------------
+
+    @property
+    def edition(self) -> Edition:
+        return self.engine.edition
+
+    def observe(self) -> Float32Array:
+        """Observations float32 (N, F)."""
+        return self.engine.observe()
 
     @property
     def masks(self) -> BoolArray:

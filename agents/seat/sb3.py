@@ -1,0 +1,63 @@
+"""Scriptorium for one learner as a native stable-baselines3 VecEnv, for MaskablePPO and others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from incunabula.agents.seat.driver import SeatGames
+from incunabula.agents.seat.opponents import OpponentsLike
+from incunabula.envs.adapters.games import EditionLike
+from incunabula.envs.adapters.sb3 import GamesSB3VecEnv
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+
+
+class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
+    """N games in one engine, in stable-baselines3's conventions (GamesSB3VecEnv).
+
+    At the end of a game its info also holds ``score``, ``scores`` and ``seat`` as in
+    ScriptoriumEnv, and ``is_success``, whether the learner has the highest score (ties included).
+
+    Unlike the Gymnasium environments this one raises on an illegal action unless told to penalise:
+    an evaluation that forgets the masks is then an error, not a wrong number.
+
+    Args:
+        num_envs: N.
+        seed: row i is seeded seed + i; None = from the operating system.
+        edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward: as for
+            ScriptoriumEnv.
+    """
+
+    games: SeatGames
+    engine: ScriptoriumEngine
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        edition: EditionLike = "scriptorium",
+        *,
+        seed: int | None = None,
+        num_players: int = 2,
+        opponents: OpponentsLike = "greedy",
+        seat: str | int = "rotate",
+        reward: str = "outcome",
+        tape: Mapping[str, Any] | None = None,
+        illegal_action: str = "raise",
+        illegal_reward: float = -1.0,
+    ) -> None:
+        games = SeatGames(
+            edition,
+            num_envs,
+            num_players,
+            opponents=opponents,
+            seat=seat,
+            reward=reward,
+            tape=tape,
+            illegal_action=illegal_action,
+            illegal_reward=illegal_reward,
+        )
+        super().__init__(games, seed)
+
+    def set_opponents(self, opponents: OpponentsLike) -> None:
+        """Change who holds the other seats, from each row's next game on; for self-play."""
+        self.games.set_opponents(opponents)

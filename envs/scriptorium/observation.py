@@ -1,0 +1,280 @@
+"""What a player sees: one flat float32 vector, and the table that says what lies where in it.
+
+Everything public is in the vector exactly (``decode`` gives it back), nothing hidden is. Seats are
+relative to the observer (0 = himself, 1 = the next clockwise, …) and sized for the edition's
+largest number of players; where fewer play, the regions of the others are 0. Values are scaled to
+about [0, 1].
+
+The vector follows the state's arrays (``marks`` one-hot, ``table`` and ``seats`` scaled, tiles as
+they are), so that observing is a few operations on whole arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.scriptorium.json_form import PHASES, snapshot
+from incunabula.envs.scriptorium.state import (
+    MARKS,
+    Int16Array,
+    Rows,
+    State,
+    empty_state,
+    seat_columns,
+    table_columns,
+)
+from incunabula.envs.scriptorium.tables import ACHIEVEMENTS, INKS, SPACES, Tables
+from incunabula.envs.scriptorium.tape import MAX_BAG
+
+Float32Array = npt.NDArray[np.float32]
+Json = dict[str, Any]
+# Marks that name a seat.
+_SEATS = MARKS[1:]
+
+
+class Field(NamedTuple):
+    """One entry of the observation table."""
+
+    name: str
+    start: int
+    shape: tuple[int, ...]
+    high: float  # largest value that can occur; the smallest is 0
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    @property
+    def slice(self) -> slice:
+        return slice(self.start, self.start + self.size)
+
+
+class Layout:
+    """The observation's table for one edition, ``observe`` and ``decode``.
+
+    Attributes:
+        fields: {name: Field}, in the order of the vector, without gaps.
+        size: F, the vector's length.
+        high: float32 (F,), upper bounds; the lower ones are 0.
+        sha256: hash of what learned policies depend on (names, places, shapes, scales): equal
+            hashes, equal meaning of every number.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        t = self.tables = tables
+        self._table, self._seats = table_columns(t), seat_columns(t)
+        table, seats = _scales(t)
+        self.fields: dict[str, Field] = {}
+        self.size = 0
+        most = t.max_players
+        self._add("phase", (len(PHASES),), 1, f"one-hot: {', '.join(PHASES)}")
+        for name, meaning in _MARK_MEANINGS.items():
+            self._add(name, (most + 1,), 1, f"one-hot: none, or the relative seat of {meaning}")
+        self._add("seat", (most,), 1, "one-hot: the observer's own seat")
+        self._add("players", (most,), 1, "one-hot: how many play, from 1")
+        for name, column in self._table.items():
+            divisor, high, meaning = table[name]
+            self._add(name, column.shape, high / divisor, f"{meaning}, / {divisor}")
+        for j in range(most):
+            for name, column in self._seats.items():
+                divisor, high, meaning = seats[name]
+                text = f"seat +{j}: {meaning}, / {divisor}"
+                self._add(f"{name}+{j}", column.shape, high / divisor, text)
+        # Tiles are plain counts: most are 0 or 1, and to copy is quicker than to scale.
+        each = f"tiles of each design ({t.designs})"
+        at_most = t.tiles_per_lectern
+        most_tiles = max(MAX_BAG, int(t.copies.sum(axis=1).max()))
+        self._add("tiles", (t.lecterns, t.designs), at_most, f"{each} on each free lectern")
+        for j in range(most):
+            text = f"seat +{j}: {each} of his lectern, unplayed"
+            self._add(f"lectern_tiles+{j}", (t.designs,), at_most, text)
+            text = f"seat +{j}: {each} in storage"
+            self._add(f"storage+{j}", (t.designs,), most_tiles, text)
+        fields = self.fields.values()
+        self.high = np.concatenate([np.full(f.size, f.high, np.float32) for f in fields])
+
+        self.divisors = {"table": table, "seats": seats}
+        self._table_at = slice(self.fields["round"].start, self.fields["inks+0"].start)
+        self._seats_at = slice(self._table_at.stop, self.fields["tiles"].start)
+        self._tiles_at = self.fields["tiles"].slice
+        self._stock_at = slice(self._tiles_at.stop, self.size)
+        self._table_scale = _per_column(self._table, table)
+        self._seat_scale = _per_column(self._seats, seats)
+        self._scale = [np.tile(self._seat_scale, players) for players in range(most + 1)]
+        # By number of players: the order in which each seat sees the others.
+        self._turned = [
+            (np.arange(p)[:, None] + np.arange(p)) % p if p else np.zeros((0, 0), np.intp)
+            for p in range(most + 1)
+        ]
+        # Column of the 1 of each seat mark: [players][observer, seat + 1, mark].
+        starts = np.array([self.fields[name].start for name in _SEATS])
+        self._mark_at = [
+            np.concatenate(
+                [np.zeros((p, 1), np.intp), 1 + (np.arange(p) - np.arange(p)[:, None]) % max(p, 1)],
+                axis=1,
+            )[:, :, None]
+            + starts
+            for p in range(most + 1)
+        ]
+        self._mark_number = np.arange(len(_SEATS))
+        self._place = np.empty(0, np.int16)
+
+    def _add(self, name: str, shape: tuple[int, ...], high: float, meaning: str) -> None:
+        field = Field(name, self.size, shape, float(high), meaning)
+        self.fields[name] = field
+        self.size += field.size
+
+    @property
+    def sha256(self) -> str:
+        table = [[f.name, f.start, list(f.shape), f.high] for f in self.fields.values()]
+        scales = [
+            [name, divisor]
+            for part in self.divisors.values()
+            for name, (divisor, _, _) in part.items()
+        ]
+        text = json.dumps([table, scales], separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def observe(
+        self, s: State, rows: slice | Rows, seats: npt.NDArray[np.integer[Any]], out: Float32Array
+    ) -> None:
+        """Write what ``seats`` (n,) see of these rows to ``out``, float32 (n, F), C-contiguous."""
+        n, players = len(out), s.num_players
+        marks = s.marks[rows]
+        ones = np.empty((n, len(_SEATS) + 3), np.intp)
+        ones[:, 0] = marks[:, 0]
+        ones[:, 1] = seats + self.fields["seat"].start
+        ones[:, 2] = self.fields["players"].start + players - 1
+        ones[:, 3:] = self._mark_at[players][seats[:, None], marks[:, 1:] + 1, self._mark_number]
+        ones += np.arange(0, n * self.size, self.size)[:, None]
+        out[:, : self._table_at.start] = 0
+        out.reshape(-1)[ones] = 1
+        np.multiply(s.table[rows], self._table_scale, out=out[:, self._table_at])
+        out[:, self._tiles_at] = s.tiles[rows].reshape(n, -1)
+        at = s.seat_row[rows][:, None] + self._turned[players][seats]
+        seen = out[:, self._seats_at]
+        own = self._gathered(s.seat_flat, at)
+        np.multiply(own, self._scale[players], out=seen[:, : own.shape[1]])
+        seen[:, own.shape[1] :] = 0
+        seen = out[:, self._stock_at]
+        own = self._gathered(s.stock_flat, at)
+        seen[:, : own.shape[1]] = own
+        seen[:, own.shape[1] :] = 0
+
+    def _gathered(self, seats: Int16Array, at: Rows) -> Int16Array:
+        """Rows ``at`` (n, P) of ``seats``, side by side; int16 (n, …), until the next call.
+
+        The place is kept: memory that is asked for anew at each step costs more than the copy.
+        """
+        shape = (*at.shape, seats.shape[1])
+        size = int(np.prod(shape))
+        if len(self._place) < size:
+            self._place = np.empty(size, np.int16)
+        place = self._place[:size].reshape(shape)
+        seats.take(at, axis=0, out=place, mode="clip")  # "raise" would copy once more
+        return place.reshape(len(at), -1)
+
+    # Back again ---------------------------------------------------------------------------------
+
+    def decode(self, observation: Float32Array) -> Json:
+        """The public state behind one observation, float32 (F,), in the rules' JSON form.
+
+        Seats are absolute again; ``bag`` says how many of each design are in the bag. Raises
+        IncunabulaError if the shape is wrong or a one-hot region holds no 1.
+        """
+        vector = np.asarray(observation, np.float64)
+        if vector.shape != (self.size,):
+            raise IncunabulaError(f"observation: expected shape ({self.size},), got {vector.shape}")
+        one_hot = {}
+        for name in ("phase", "seat", "players", *_SEATS):
+            region = vector[self.fields[name].slice]
+            if np.count_nonzero(region == 1) != 1:
+                raise IncunabulaError(f"observation: {name} is not one-hot: {region}")
+            one_hot[name] = int(region.argmax())
+        seat, players = one_hot["seat"], one_hot["players"] + 1
+        if seat >= players:
+            raise IncunabulaError(f"observation: seat {seat} of {players} players")
+        state = empty_state(self.tables, 1, players)
+        state.phase[0] = one_hot["phase"]
+        for j, name in enumerate(_SEATS, 1):
+            relative = one_hot[name] - 1
+            state.marks[0, j] = relative if relative < 0 else (relative + seat) % players
+        state.table[0] = np.rint(vector[self._table_at] / self._table_scale)
+        state.tiles[0] = vector[self._tiles_at].reshape(state.tiles[0].shape)
+        turned = self._turned[players][seat]
+        own = vector[self._seats_at].reshape(-1, len(self._seat_scale))[:players]
+        state.seats[0, turned] = np.rint(own / self._seat_scale)
+        stock = vector[self._stock_at].reshape(-1, *state.stock.shape[2:])[:players]
+        state.stock[0, turned] = stock
+        return snapshot(self.tables, state, 0)
+
+
+_MARK_MEANINGS = {
+    "player": "the player to act",
+    "quill": "the quill's holder",
+    "quill_next": "who gets the quill when this day ends",
+    "grimoire": "who took the grimoire",
+}
+Scales = dict[str, tuple[int, float, str]]
+
+
+def _scales(t: Tables) -> tuple[Scales, Scales]:
+    """Divisor, largest value and meaning of the columns of ``State.table`` and ``State.seats``."""
+    copies = max(1, int(t.copies.max()))
+    fewest = t.tiles_per_lectern * (min(t.players) + 1)
+    bag = max(1, int(t.copies.sum(axis=1).max()))
+    most_tiles = max(MAX_BAG, bag)  # tapes may hold more than the edition's bag
+    rounds = -(-most_tiles // fewest)
+    pot = max(1, int(t.pots.max()))
+    each = f"of each design ({t.designs})"
+    table: Scales = {
+        "round": (max(1, -(-bag // fewest)), rounds, "round"),
+        "bag_left": (bag, most_tiles, "tiles in the bag"),
+        "pot": (pot, pot, f"inks in the pot: {', '.join(INKS)}"),
+        "in_play": (1, 1, "1 for each lectern of this round"),
+        "open": (1, 1, f"1 for each achievement nobody has earned: {', '.join(ACHIEVEMENTS)}"),
+        "market": (copies, most_tiles, f"tiles in the scriptorium, {each}"),
+        "bag": (copies, most_tiles, f"tiles in the bag, {each}"),
+    }
+    page = max(1, _page_points(t))
+    quill = rounds * t.quill_points
+    extra = len(ACHIEVEMENTS) * t.achievement_points + t.help_tokens * t.token_points
+    everybody = max(1, t.max_players * t.help_tokens)
+    best = page + quill + extra + everybody * t.token_points
+    inks = t.ink_limit + int(t.pots.max())
+    seats: Scales = {
+        "inks": (max(1, t.ink_limit), inks, "inks"),
+        "tokens": (max(1, t.help_tokens), everybody, "help tokens"),
+        "points": (page, page + quill, "illumination points"),
+        "score": (page + extra, best, "score if the game ended now"),
+        "filled": (max(1, int(t.capacity.max())), int(t.capacity.max()), _filled_meaning()),
+        "achievements": (1, 1, f"1 for each achievement kept: {', '.join(ACHIEVEMENTS)}"),
+        "lectern": (1, 1, "1 for the lectern owned"),
+    }
+    return table, {name: (d, max(high, d), meaning) for name, (d, high, meaning) in seats.items()}
+
+
+def _filled_meaning() -> str:
+    return f"spaces filled: {', '.join(SPACES)}"
+
+
+def _page_points(t: Tables) -> int:
+    """Illumination points of a manuscript that is full of the best designs."""
+    total = 0
+    for space, capacity in enumerate(t.capacity):
+        fits = (t.space == space).any(axis=1)
+        total += int(capacity) * int(t.points[fits].max(initial=0))
+    return total
+
+
+def _per_column(columns: Any, scales: Scales) -> Float32Array:
+    """1 / divisor of every column."""
+    parts = [np.full(int(np.prod(c.shape)), 1 / scales[k][0]) for k, c in columns.items()]
+    return np.concatenate(parts).astype(np.float32)

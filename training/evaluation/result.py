@@ -1,0 +1,73 @@
+"""What every result says of itself: agents, edition, times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from incunabula.agents.agent import Agent
+from incunabula.agents.registry import make_agent
+from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.machine import machine
+
+Json = dict[str, Any]
+Entrant = str | Path | Agent
+
+BACKEND = "numpy"
+MAX_BATCH = 1 << 16
+
+
+def entrant_names(agents: Sequence[Entrant]) -> list[str]:
+    """How the agents are called: an Agent by its own name, others by name or path as given.
+
+    Raises IncunabulaError if there is none, or if it isn't a list.
+    """
+    if isinstance(agents, str | Path) or not agents:
+        raise IncunabulaError("agents: expected at least one name, path or Agent, in a list")
+    return [given.name if isinstance(given, Agent) else str(given).strip() for given in agents]
+
+
+def entrant(given: Entrant, name: str, edition: Any, seed: int) -> Agent:
+    """The agent itself."""
+    return given if isinstance(given, Agent) else make_agent(name, edition, seed=seed)
+
+
+def named_agents(agents: Sequence[Entrant], edition: Any, seed: int) -> dict[str, Agent]:
+    """Name -> agent, of agents that must differ."""
+    players: dict[str, Agent] = {}
+    for given, name in zip(agents, entrant_names(agents), strict=True):
+        if name in players:
+            raise IncunabulaError(f"agents: {name!r} stands twice; name each agent once")
+        players[name] = entrant(given, name, edition, seed)
+    return players
+
+
+def edition_entry(edition: Any) -> Json:
+    """Which edition was played."""
+    return {
+        "name": edition.name,
+        "edition": edition.edition,
+        "provenance": edition.provenance,
+        "sha256": edition.sha256,
+    }
+
+
+def policy_entry(agent: Agent) -> Json:
+    """What a learned agent plays: its weights' hash and the receipt of their training."""
+    policy = getattr(agent, "policy", None)
+    if policy is None:
+        return {}
+    return {"policy": {"sha256": policy.sha256, "training": policy.description["training"]}}
+
+
+def timing_entry(began: float, batch_size: int) -> Json:
+    """When and on what; ``began`` is a time of ``time.perf_counter``."""
+    return {
+        "seconds": round(time.perf_counter() - began, 3),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "batch_size": batch_size,
+        "machine": machine(),
+    }

@@ -1,0 +1,82 @@
+"""A list of games played in the rows of one engine, each exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.envs.engine import Engine
+from incunabula.envs.errors import IllegalActionError, IncunabulaError
+
+IntpArray = npt.NDArray[np.intp]
+Int64Array = npt.NDArray[np.int64]
+
+DEFAULT_BATCH = 512
+
+
+class Part(NamedTuple):
+    """Some of the games being played, each array (n,)."""
+
+    rows: IntpArray  # the engine's rows
+    games: IntpArray  # numbers in the list of games
+    decisions: Int64Array  # decisions taken before in each game
+
+
+def play_list(
+    engine: Engine,
+    n: int,
+    *,
+    deal: Callable[[IntpArray, IntpArray], None],
+    act: Callable[[Part], npt.NDArray[np.integer]],
+    finish: Callable[[Part], None],
+    who: Callable[[int, int], str],
+    on_finished: Callable[[int], None] | None = None,
+) -> None:
+    """Play games 0 to n - 1.
+
+    A row whose game has ended takes the next game of the list. Since no game is left out, cut short
+    or played twice, quick games weigh no more than slow ones, and the result is that of playing
+    the games one after the other, however many rows the engine has (at most n).
+
+    Args:
+        deal: (rows, games): deal these games in these rows.
+        act: the actions of the games given, all of which wait for one.
+        finish: called with games that have just ended.
+        who: (row, game): the agent to move and the game, for an error's message.
+        on_finished: called now and then with the number of games that ended since the last call.
+
+    Raises:
+        IncunabulaError: an action is not legal; names the agent, the game and the rule.
+    """
+    active = np.arange(engine.num_envs)
+    game = active.copy()  # the game played in each row
+    decision = np.zeros(engine.num_envs, np.int64)
+    dealt = len(active)
+    deal(active, game)
+    while active.size:
+        actions = act(Part(active, game[active], decision[active]))
+        try:
+            _, terminated = engine.apply(actions, active)
+        except IllegalActionError as error:
+            where = f"{who(error.row, int(game[error.row]))}, decision {decision[error.row]}"
+            raise IncunabulaError(
+                f"{where}: action {error.action} is illegal ({error.clause}): {error.reason}"
+            ) from error
+        decision[active] += 1
+        if not terminated.any():
+            continue
+        ended = active[terminated]
+        finish(Part(ended, game[ended], decision[ended]))
+        fresh = ended[: n - dealt]
+        if fresh.size:
+            game[fresh] = np.arange(dealt, dealt + len(fresh))
+            decision[fresh] = 0
+            deal(fresh, game[fresh])
+            dealt += len(fresh)
+        if len(fresh) < len(ended):
+            active = np.setdiff1d(active, ended[len(fresh) :], assume_unique=True)
+        if on_finished is not None:
+            on_finished(len(ended))

@@ -1,0 +1,88 @@
+"""One agent against copies of one opponent, from every seat, on given deals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.agent import Agent
+from incunabula.envs.scriptorium.edition import Edition
+from incunabula.training.evaluation.rows import DEFAULT_BATCH
+from incunabula.training.evaluation.statistics import DealBootstrap
+from incunabula.training.league.play import TableGames, play_tables
+from incunabula.training.league.seating import seatings
+from incunabula.training.league.standings import Outcomes, agent_summary, by_seat
+
+AGENT, OPPONENT = 0, 1
+
+
+@dataclass(frozen=True)
+class Against:
+    """The agent's games: every deal once in every seat.
+
+    Attributes:
+        games: D deals in P seatings; in seating k the agent (number 0) has seat k.
+    """
+
+    games: TableGames
+
+    @property
+    def outcomes(self) -> Outcomes:
+        return Outcomes(self.games.seats, self.games.scores)
+
+    def summary(self, bootstrap: DealBootstrap | None = None) -> dict[str, Any]:
+        """JSON values: ``games``, ``win_share`` with ``ci95``, ``mean_score``, ``mean_margin``, ...
+        (see ``agent_summary``), the same for each of ``seats``, and ``decisions_per_game``.
+        """
+        outcomes = self.outcomes
+        bootstrap = bootstrap or DealBootstrap(len(outcomes.scores))
+        return {
+            **agent_summary(outcomes, AGENT, bootstrap),
+            "decisions_per_game": round(float(self.games.decisions.mean()), 3),
+            "seats": by_seat(outcomes, AGENT, bootstrap),
+        }
+
+
+def evaluate_against(
+    agent: Agent,
+    opponent: Agent,
+    edition: Edition,
+    num_players: int,
+    seeds: npt.NDArray[np.uint64],
+    *,
+    batch_size: int = DEFAULT_BATCH,
+    start: int = 0,
+    on_finished: Callable[[int], None] | None = None,
+) -> Against:
+    """Play every deal once from every seat, all other seats taken by the opponent.
+
+    Args:
+        num_players: P, as many seats as the edition allows.
+        seeds: game seeds, uint64 (D,), such as ``seed_list("dev", 200)``.
+        batch_size: games played at once; changes the time taken and nothing else.
+        start: number of the first deal, for the agents' own draws.
+        on_finished: called now and then with the number of games that ended since the last call.
+
+    Raises:
+        IncunabulaError: an agent acts illegally.
+
+    Example:
+        >>> played = evaluate_against(agent, greedy, edition, 4, seed_list("dev", 200))
+        >>> played.summary()["win_share"]
+    """
+    table = (AGENT, *[OPPONENT] * (num_players - 1))
+    seats = np.array(seatings(table, "cyclic"))
+    games = play_tables(
+        [agent, opponent],
+        seats,
+        edition,
+        seeds,
+        batch_size=batch_size,
+        start=start,
+        on_finished=on_finished,
+    )
+    return Against(games)

@@ -1,0 +1,136 @@
+"""Play deals at tables of several agents, many games at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.agent import Agent, View
+from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.scriptorium.edition import Edition
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
+
+IntpArray = npt.NDArray[np.intp]
+Int64Array = npt.NDArray[np.int64]
+
+# Numbers of the games of one deal, for the agents' own draws.
+EPISODES_PER_DEAL = 32
+
+
+@dataclass
+class Work:
+    """What an agent did: decisions, and the time they took."""
+
+    decisions: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class TableGames:
+    """What came of D deals, each played in S seatings of P players.
+
+    Attributes:
+        seats: intp (S, P), the number of the agent in each seat.
+        scores: int64 (D, S, P), the final score of each seat.
+        decisions: int64 (D, S), decisions of all seats together.
+        work: one entry for each agent; those that are one Agent have their work in the first's.
+    """
+
+    seats: IntpArray
+    scores: Int64Array
+    decisions: Int64Array
+    work: list[Work]
+
+
+def play_tables(
+    agents: Sequence[Agent],
+    seats: npt.NDArray[np.integer],
+    edition: Edition,
+    seeds: npt.NDArray[np.uint64],
+    *,
+    turns: Sequence[int] | None = None,
+    batch_size: int = DEFAULT_BATCH,
+    start: int = 0,
+    on_finished: Callable[[int], None] | None = None,
+) -> TableGames:
+    """Play every deal once in every seating.
+
+    The result is that of playing the games one after the other (see ``play_list``). An agent that
+    stands in ``agents`` more than once acts on all its games at once.
+
+    Args:
+        agents: n agents.
+        seats: (S, P) who sits where, as numbers of agents.
+        seeds: game seeds, uint64 (D,).
+        turns: a number in 0..31 for each seating, for the agents' own draws, which are the same in
+            games of the same deal and number; by default 0 to S - 1.
+        batch_size: games played at once.
+        start: number of the first deal, for the agents' own draws.
+        on_finished: called now and then with the number of games that ended since the last call.
+
+    Raises:
+        IncunabulaError: an agent's action is not legal; names the deal, the seat and the rule.
+    """
+    seats = np.asarray(seats, np.intp)
+    settings, players = seats.shape
+    numbers = np.asarray(range(settings) if turns is None else turns, np.int64)
+    n = len(seeds) * settings
+    scores, decisions = np.zeros((n, players), np.int64), np.zeros(n, np.int64)
+    work = [Work() for _ in agents]
+    first = [next(i for i, other in enumerate(agents) if other is agent) for agent in agents]
+    actor = np.array(first)[seats]
+    engine = ScriptoriumEngine(edition, min(batch_size, n), players)
+
+    def act(part: Part) -> IntpArray:
+        deal, setting = np.divmod(part.games, settings)
+        episode = ((deal + start) * EPISODES_PER_DEAL + numbers[setting]).astype(np.uint64)
+        to_act = actor[setting, engine.state.player[part.rows]]
+        actions = np.empty(len(to_act), np.intp)
+        for number in np.unique(to_act):
+            mine = np.flatnonzero(to_act == number)
+            view = View(engine, part.rows[mine], episode[mine], part.decisions[mine])
+            began = time.perf_counter()
+            chosen = np.asarray(agents[number].act(view))
+            work[number].seconds += time.perf_counter() - began
+            work[number].decisions += len(mine)
+            if chosen.shape != mine.shape or chosen.dtype.kind not in "iu":
+                raise IncunabulaError(
+                    f"agent {agents[number].name!r}: expected {len(mine)} integers, an action for "
+                    f"each game, got shape {chosen.shape} of {chosen.dtype}"
+                )
+            actions[mine] = chosen
+        return actions
+
+    def finish(part: Part) -> None:
+        scores[part.games] = engine.state.score[part.rows]
+        decisions[part.games] = part.decisions
+
+    def who(row: int, game: int) -> str:
+        deal, setting = divmod(game, settings)
+        seat = int(engine.state.player[row])
+        return f"agent {agents[actor[setting, seat]].name!r}, deal {deal + start}, seat {seat}"
+
+    play_list(
+        engine,
+        n,
+        deal=lambda rows, games: engine.deal(rows, seeds[games // settings]),
+        act=act,
+        finish=finish,
+        who=who,
+        on_finished=on_finished,
+    )
+    shape = (len(seeds), settings)
+    return TableGames(seats, scores.reshape(*shape, players), decisions.reshape(shape), work)
+
+
+def first_decisions(agents: Sequence[Agent], edition: Edition, num_players: int) -> None:
+    """Let each agent decide once before the clock starts: what it compiles or loads isn't play."""
+    engine = ScriptoriumEngine(edition, 1, num_players)
+    engine.deal(np.arange(1), [0])
+    for agent in dict.fromkeys(agents):
+        agent.act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
