@@ -13,7 +13,7 @@ from gymnasium.spaces import Discrete
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from incunabula.envs.adapters.games import EditionLike, Games
+from incunabula.envs.adapters.games import Arrays, EditionLike, Games
 from incunabula.envs.adapters.gymnasium import bibliogamo_games
 from incunabula.envs.adapters.single import observation_space, plain
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
@@ -103,7 +103,7 @@ class GamesSB3VecEnv(VecEnv):
         ended = np.flatnonzero(done)
         if ended.size:
             last = games.observe_rows(ended)
-            facts = games.facts()
+            facts = self._facts()
             for k, i in enumerate(ended):
                 infos[i] |= {name: plain(values[i]) for name, values in facts.items()}
                 infos[i] |= {
@@ -119,6 +119,10 @@ class GamesSB3VecEnv(VecEnv):
             self._lengths[ended] = 0
             games.next_episode(ended)
         return games.observe(), rewards.astype(np.float32), done, infos
+
+    def _facts(self) -> Arrays:
+        """What the info of a finished game tells of it, by name; (N, …)."""
+        return self.games.facts()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions, bool (N, A); every row has one, since finished games are dealt anew."""

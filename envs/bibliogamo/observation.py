@@ -139,6 +139,8 @@ class Layout:
     def observe(self, s: State, rows: slice | Rows, out: Float32Array) -> None:
         """Write the observations of these rows into ``out``, float32 (n, F), C-contiguous."""
         n = len(out)
+        if not n:
+            return
         at = self._slice
         out[:, at["marks"]] = 0
         base = np.arange(0, n * self.size, self.size)[:, None]

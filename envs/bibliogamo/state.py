@@ -133,7 +133,7 @@ class State:
         towers = self.lacks.shape[1]
         self.tower_row = each * towers
         self.lacks_flat = self.lacks.reshape(-1)
-        self.filled_flat = self.filled.reshape(n * towers, -1)
+        self.filled_flat = self.filled.reshape(n * towers, self.filled.shape[2])
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -91,20 +91,15 @@ def _legal_illuminate(g: Game, s: State, rows: Rows, out: BoolArray) -> None:
 def _payable(g: Game, own: Int16Array) -> BoolArray:
     """S7: whether each design's cost can be met with these inks and lectern, and a last column for
     "no cost"; bool (n, D + 1)."""
-    c = g.columns
-    lectern = own[:, c.lectern].argmax(axis=1)
-    gold = own[:, GOLD].copy()
-    # One row a colour: short rows would be slow. An ink that is free is there without limit, but
-    # the gold lectern gives no gold to pay for other colours with.
-    inks = np.ascontiguousarray((own[:, c.inks] + g.waived[lectern]).T)
-    lacking = g.costs[GOLD] - (inks[GOLD] - gold)
-    np.maximum(lacking, 0, out=lacking)
-    for colour in range(BLACK + 1, GOLD):
-        short = g.costs[colour] - inks[colour]
-        lacking += np.maximum(short, 0, out=short)
+    # An ink that is free is there without limit, but the gold lectern gives no gold to pay for
+    # other colours with. One row a colour: short rows would be slow.
+    inks = g.waived[own[:, g.columns.lectern].argmax(axis=1)]
+    inks[:, :GOLD] += own[:, :GOLD]
+    lacking = g.costs - inks.T[:, None, :]  # (5, D, n)
     payable = np.ones((g.tables.designs + 1, len(own)), np.bool_)
-    np.less_equal(lacking, gold, out=payable[:-1])
-    payable[:-1] &= g.costs[BLACK] <= inks[BLACK]  # black is only ever paid with black
+    np.less_equal(lacking[BLACK], 0, out=payable[:-1])  # black is only ever paid with black
+    lacking = np.maximum(lacking[BLACK + 1 :], 0)
+    payable[:-1] &= lacking.sum(axis=0, dtype=np.int16) <= own[:, GOLD]
     return payable.T
 
 

@@ -113,17 +113,24 @@ class Layout:
             (np.arange(p)[:, None] + np.arange(p)) % p if p else np.zeros((0, 0), np.intp)
             for p in range(most + 1)
         ]
-        # Column of the 1 of each seat mark: [players][observer, seat + 1, mark].
-        starts = np.array([self.fields[name].start for name in _SEATS])
-        self._mark_at = [
-            np.concatenate(
-                [np.zeros((p, 1), np.intp), 1 + (np.arange(p) - np.arange(p)[:, None]) % max(p, 1)],
-                axis=1,
-            )[:, :, None]
-            + starts
-            for p in range(most + 1)
-        ]
-        self._mark_number = np.arange(len(_SEATS))
+        # By number of players: one-hot regions of an observer's own seat and of the number, and the
+        # column of the 1 of each mark, [observer, mark's value + 1, mark].
+        counts = range(most + 1)
+        self._who = [np.zeros((p, self._table_at.start), np.float32) for p in counts]
+        self._mark_at = [np.zeros((p, len(PHASES) + 1, len(MARKS)), np.intp) for p in counts]
+        for p in t.players:
+            seat = np.arange(p)
+            self._who[p][seat, self.fields["seat"].start + seat] = 1
+            self._who[p][seat, self.fields["players"].start + p - 1] = 1
+            self._mark_at[p][:, 1:, 0] = self.fields["phase"].start + np.arange(len(PHASES))
+            for m, name in enumerate(_SEATS, 1):
+                start = self.fields[name].start
+                self._mark_at[p][:, 0, m] = start
+                self._mark_at[p][:, 1 : p + 1, m] = start + 1 + (seat - seat[:, None]) % p
+        self._mark_number = np.arange(len(MARKS))
+        self._stock_width = 2 * t.designs
+        # Kept from call to call, and made longer when they must be.
+        self._base = np.zeros((0, 1), np.intp)
         self._place = np.empty(0, np.int16)
 
     def _add(self, name: str, shape: tuple[int, ...], high: float, meaning: str) -> None:
@@ -147,26 +154,25 @@ class Layout:
     ) -> None:
         """Write what ``seats`` (n,) see of these rows to ``out``, float32 (n, F), C-contiguous."""
         n, players = len(out), s.num_players
-        marks = s.marks[rows]
-        ones = np.empty((n, len(_SEATS) + 3), np.intp)
-        ones[:, 0] = marks[:, 0]
-        ones[:, 1] = seats + self.fields["seat"].start
-        ones[:, 2] = self.fields["players"].start + players - 1
-        ones[:, 3:] = self._mark_at[players][seats[:, None], marks[:, 1:] + 1, self._mark_number]
-        ones += np.arange(0, n * self.size, self.size)[:, None]
-        out[:, : self._table_at.start] = 0
+        if not n:
+            return
+        if n > len(self._base):
+            self._base = np.arange(0, n * self.size, self.size)[:, None]
+        # Once this holds the observer's own seat and the number of players, only marks are left.
+        out[:, : self._table_at.start] = self._who[players][seats]
+        ones = self._mark_at[players][seats[:, None], s.marks[rows] + 1, self._mark_number]
+        ones += self._base[:n]
         out.reshape(-1)[ones] = 1
         np.multiply(s.table[rows], self._table_scale, out=out[:, self._table_at])
         out[:, self._tiles_at] = s.tiles[rows].reshape(n, -1)
         at = s.seat_row[rows][:, None] + self._turned[players][seats]
-        seen = out[:, self._seats_at]
-        own = self._gathered(s.seat_flat, at)
-        np.multiply(own, self._scale[players], out=seen[:, : own.shape[1]])
-        seen[:, own.shape[1] :] = 0
-        seen = out[:, self._stock_at]
-        own = self._gathered(s.stock_flat, at)
-        seen[:, : own.shape[1]] = own
-        seen[:, own.shape[1] :] = 0
+        scale = self._scale[players]
+        seen, stock = out[:, self._seats_at], out[:, self._stock_at]
+        if players < self.tables.max_players:
+            seen[:, len(scale) :] = 0
+            stock[:, players * self._stock_width :] = 0
+        np.multiply(self._gathered(s.seat_flat, at), scale, out=seen[:, : len(scale)])
+        stock[:, : players * self._stock_width] = self._gathered(s.stock_flat, at)
 
     def _gathered(self, seats: Int16Array, at: Rows) -> Int16Array:
         """Rows ``at`` (n, P) of ``seats``, side by side; int16 (n, …), until the next call.

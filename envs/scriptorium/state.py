@@ -158,7 +158,7 @@ class State:
         # A seat is one row here: indexing with one array is several times faster than with two.
         n, players, width = self.seats.shape
         self.seat_flat = self.seats.reshape(n * players, width)
-        self.stock_flat = self.stock.reshape(n * players, -1)
+        self.stock_flat = self.stock.reshape(n * players, 2 * self.tables.designs)
         self.seat_row = np.arange(n) * players
 
     def __getstate__(self) -> dict[str, Any]:
