@@ -49,7 +49,7 @@ $(STAMP): pyproject.toml constraints.txt
 	echo "make: no Python 3.11 or newer found (tried $${PYTHON:-python3, python3.11 to python3.14});" \
 	     "name one: make setup PYTHON=/path/to/python3" >&2; \
 	exit 1
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,fast,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,fast,pettingzoo,dev]'
 	@printf '%s' "$(CURDIR)" >$@
 
 demo: setup

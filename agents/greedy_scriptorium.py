@@ -19,16 +19,21 @@ from incunabula.agents.agent import Agent, View
 from incunabula.agents.compiled import compiled, compiled_apart
 from incunabula.agents.scriptorium_plan import (
     AFTER,
-    BEHIND,
+    DESIGN,
     GAINED,
     HAND,
     HELD,
     HOPE,
+    KEEP,
     LACK,
     NEVER,
+    ODDS,
     POT,
     ROOM,
     SHARE,
+    SOURCE,
+    SPACE,
+    TILE,
     TOKENS,
     bound_tiles,
     drop_placed,
@@ -38,7 +43,6 @@ from incunabula.agents.scriptorium_plan import (
     list_spare,
     list_tiles,
     new_work,
-    sort_bounds,
 )
 from incunabula.agents.scriptorium_worth import (
     ACHIEVEMENTS,
@@ -54,7 +58,7 @@ from incunabula.agents.scriptorium_worth import (
 )
 
 INK, LECTERN, QUILL, ILLUMINATE, DISCARD = 0, 1, 2, 3, 4  # phases, as in envs/scriptorium/state.py
-SETS = 100  # of tiles that a plan tries at most
+SETS, FEW_SETS = 100, 12  # sets of tiles that a plan tries at most; in phases 1 and 2
 INK_CHOICES = 19  # as in envs/scriptorium/actions.py
 
 
@@ -105,12 +109,12 @@ def enter_seat(
     for k in range(ACHIEVEMENTS):
         held += public.achievements[row, seat, k]
         work.count[0, LACK + k] = outlook.lack[seat, k]
-        work.worth[0, HOPE + k], work.worth[0, BEHIND + k] = (
+        work.level[0, HOPE + k], work.level[0, ODDS + k] = (
             outlook.hope[seat, k],
-            outlook.behind[seat, k],
+            outlook.odds[seat, k],
         )
     work.count[0, SHARE], work.count[0, TOKENS] = share, public.tokens[row, seat]
-    work.worth[0, GAINED] = 0.0
+    work.level[0, GAINED] = 0.0
     return counts, held
 
 
@@ -126,9 +130,10 @@ def plan_seat(
     lectern: int,
     share: int,
     goods: Any,
+    sets: int,
 ) -> tuple[float, int, int, int, int]:
     """Plan a seat's turn with a lectern (-1: none), ``share`` inks still to be had from the pot and
-    the tiles to be bought (see ``list_bought``).
+    the tiles to be bought (see ``list_bought``), trying at most so many sets of tiles.
 
     Returns (worth, tiles placed with ink, edges without: left, right, edges in hand for these).
     """
@@ -137,8 +142,7 @@ def plan_seat(
     spare = list_spare(tables, work, n)
     n = list_bought(tables, outlook, work, n, goods)
     n = bound_tiles(tables, outlook, work, n, lectern)
-    sort_bounds(work, n)
-    count, gain = find_plan(tables, outlook, work, n, lectern, SETS)
+    count, gain = find_plan(outlook, work, n, sets)
     spare = drop_placed(work, spare, count)
     more, price = np.int64(0), 0.0
     for source in range(len(goods)):
@@ -147,7 +151,7 @@ def plan_seat(
                 price = goods[source, design] if more == 0 else min(price, goods[source, design])
                 more += 1
     more = min(more, work.count[AFTER, TOKENS])
-    filled, left, right = fill_edges(tables, outlook, work, spare, more, price)
+    filled, left, right = fill_edges(outlook, work, spare, more, price)
     return kept + gain + filled, count, left, right, spare
 
 
@@ -207,7 +211,8 @@ def hand_on(
                 utility += weight[who[depth], seat] * result[depth + 1, seat]
             if utility > best[depth]:
                 best[depth] = utility
-                result[depth] = result[depth + 1]
+                for seat in range(players):
+                    result[depth, seat] = result[depth + 1, seat]
                 if depth == 0:
                     chosen = choice[0]
             owned[to], free[lectern] = -1, True
@@ -240,7 +245,7 @@ def hand_on(
 # Phase 1 ----------------------------------------------------------------------------------------
 
 
-@compiled
+@compiled_apart
 def need_of(public: Any, row: int, params: Any, plans: Any, seat: int) -> Any:
     """How likely this day's plan lacks the n-th further ink of a colour, float (5, 2)."""
     need = np.zeros((INKS, 2))
@@ -261,7 +266,7 @@ def need_of(public: Any, row: int, params: Any, plans: Any, seat: int) -> Any:
     return need
 
 
-@compiled
+@compiled_apart
 def choose_inks(public: Any, row: int, params: Any, outlook: Any, need: Any, denied: Any) -> int:
     """The ink choice worth most; need, denied float (5, 2): one's own plans', the rivals'."""
     seat = np.int64(public.player[row])
@@ -336,7 +341,7 @@ def price_goods(
                 goods[source, design] = outlook.token + params.rivalry * tables.token_points
 
 
-@compiled
+@compiled_apart
 def plan_all(
     params: Any,
     tables: Any,
@@ -353,26 +358,27 @@ def plan_all(
     phase, me = public.phase[row], np.int64(public.player[row])
     players, lecterns = len(owned), len(free)
     quill_points = float(tables.quill_points)
-    quill_worth = max(quill_points, params.quill * outlook.space_later)
+    quill_worth = max(quill_points, params.quill * outlook.later)
     shares = pot_shares(public, row)
     plans = Plans(
         np.full((players, lecterns + 1), NEVER), np.zeros((players, lecterns + 1, INKS), np.int64)
     )
+    sets = FEW_SETS if phase in (INK, LECTERN) else SETS
     count, left, right, spare = 0, 0, 0, 0
     for seat in range(players):
         if phase == LECTERN and owned[seat] >= 0:
             plans.worth[seat, owned[seat]] = 0.0  # whatever is handed on
         rivals = phase == LECTERN or (phase == INK and players == 2)
         for lectern in range(-1, lecterns):
-            if phase == INK or phase == LECTERN:
+            if phase in (INK, LECTERN):
                 wanted = lectern >= 0 and free[lectern] and owned[seat] < 0
             else:
                 wanted = lectern == (owned[me] if phase == ILLUMINATE else -1)
             if not wanted or not (seat == me or rivals):
                 continue
-            share = shares[seat] if phase == INK else 0
+            share = shares[seat] if phase == INK else np.int64(0)
             worth, count, left, right, spare = plan_seat(
-                params, tables, public, outlook, work, row, seat, lectern, share, goods
+                params, tables, public, outlook, work, row, seat, lectern, share, goods, sets
             )
             if lectern >= 0 and tables.lectern_ink[lectern] < 0:
                 # The quill's holder keeps it whatever he answers.
@@ -401,9 +407,9 @@ def place_action(tables: Any, public: Any, row: int, design: int, space: int, pa
 
 @compiled
 def first_of_plan(work: Any, count: int) -> int:
-    """The place in ``work.best_at`` of a tile in hand; the first if all have to be bought."""
+    """The place in ``work.best`` of a tile in hand; the first if all have to be bought."""
     for k in range(count):
-        if work.source[work.best_at[k]] == HAND:
+        if work.tile[work.best[k, TILE], SOURCE] == HAND:
             return k
     return 0
 
@@ -419,23 +425,23 @@ def cheapest_edge(tables: Any, goods: Any) -> tuple[int, int]:
     return source, design
 
 
-@compiled
+@compiled_apart
 def least_tile(
     tables: Any, public: Any, outlook: Any, row: int, params: Any, work: Any, me: int
 ) -> int:
     """Phase 4: the design in the storage that is least worth keeping, -1 if it holds no tile."""
-    counts, held = enter_seat(tables, public, outlook, work, row, me, -1, 0)
+    counts, held = enter_seat(tables, public, outlook, work, row, me, np.int64(-1), np.int64(0))
     n, _ = list_tiles(params, tables, outlook, work, counts, held)
     for i in range(n):
-        counts[work.design[i]] -= 1
+        counts[work.tile[i, DESIGN]] -= 1
     for design in range(len(counts)):
         if counts[design] > 0:  # no space for it
             return design
     least = n - 1
     for i in range(n):
-        if work.keep[i] < work.keep[least]:
+        if work.worth[i, KEEP] < work.worth[least, KEEP]:
             least = i
-    return work.design[least] if n > 0 else -1
+    return work.tile[least, DESIGN] if n > 0 else -1
 
 
 @compiled
@@ -452,7 +458,7 @@ def least_ink(public: Any, outlook: Any, row: int, work: Any, me: int) -> int:
     return chosen
 
 
-@compiled
+@compiled_apart
 def illuminate(
     tables: Any,
     public: Any,
@@ -460,20 +466,21 @@ def illuminate(
     work: Any,
     goods: Any,
     count: int,
-    edges: tuple[int, int, int],
+    left: int,
+    right: int,
+    spare: int,
     buy: int,
 ) -> int:
     """Phase 3: the next action of the plan, counted from the first placement; ``buy``: the first
     purchase."""
-    left, right, spare = edges
     seats = len(tables.pots) - 1
     if count > 0:
         k = first_of_plan(work, count)
-        i = work.best_at[k]
-        design, source = work.design[i], work.source[i]
+        i = work.best[k, TILE]
+        design, source = work.tile[i, DESIGN], work.tile[i, SOURCE]
         if source != HAND:
             return buy + design * seats + source
-        return place_action(tables, public, row, design, work.best_space[k], True)
+        return place_action(tables, public, row, design, work.best[k, SPACE], True)
     if left + right == 0:
         return buy + len(tables.points) * seats  # end
     if spare == 0:
@@ -483,7 +490,7 @@ def illuminate(
     return place_action(tables, public, row, work.spare[spare - 1], space, False)
 
 
-@compiled
+@compiled_apart
 def greedy_action(tables: Any, public: Any, row: int, params: Any, work: Any) -> int:
     """The agent's action in game ``row``, which must not be over; always legal.
 
@@ -503,7 +510,7 @@ def greedy_action(tables: Any, public: Any, row: int, params: Any, work: Any) ->
         buy += 2 * (2 if tables.sided[design] else 1) * (2 if tables.edge[design] else 1)
     discard = place + buy + designs * seats + 1
     if phase == QUILL:
-        wanted = params.quill * outlook.space_later > tables.quill_points
+        wanted = params.quill * outlook.later > tables.quill_points
         return answer if wanted and me != quill else answer + 1  # the holder keeps it either way
     if phase == DISCARD:
         held = np.int64(0)
@@ -525,16 +532,13 @@ def greedy_action(tables: Any, public: Any, row: int, params: Any, work: Any) ->
         for seat in range(players):
             if public.lectern[row, seat, lectern]:
                 owned[seat], free[lectern] = lectern, False
-    if phase == INK:  # these are the last day's
-        owned[:] = -1
     goods = np.zeros((players if phase == ILLUMINATE else 0, designs))
     price_goods(tables, public, outlook, row, params, me, goods)
     plans, count, left, right, spare = plan_all(
         params, tables, public, outlook, work, row, owned, free, goods
     )
     if phase == ILLUMINATE:
-        edges = (left, right, spare)
-        return place + illuminate(tables, public, row, work, goods, count, edges, buy)
+        return place + illuminate(tables, public, row, work, goods, count, left, right, spare, buy)
     if phase == DISCARD:
         ink = least_ink(public, outlook, row, work, me)
         return discard + designs + ACHIEVEMENTS + ink

@@ -1,9 +1,10 @@
 """The best placements of a turn of Scriptorium, for the greedy agent.
 
-``gather_tiles`` lists the tiles a player could place with what each would gain, ``find_plan``
-searches for the set that gains most with the inks there are (include first, best first, with a
-bound), ``fill_edges`` adds the edges worth placing without ink. In phase 1 a plan may also count on
-inks still to be taken from the pot. Functions in numba's subset: see ``compiled``.
+``list_tiles`` lists the tiles a player could place with what each would gain, ``find_plan``
+searches for the set that gains most with the inks there are (best first, with a bound), and
+``fill_edges`` adds the edges worth placing without ink. In phase 1 a plan may also count on inks
+still to be taken from the pot. Functions in numba's subset: see ``compiled``; what they work on
+lies in few arrays, as large tuples are slow to compile and to pass on.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from incunabula.agents.scriptorium_worth import (
     BLACK,
     EDGE_LEFT,
     EDGE_RIGHT,
+    FALL,
+    FORGONE,
     GOLD,
     INKS,
     PRICED,
+    RISE,
     SPACES,
 )
 
@@ -29,30 +33,33 @@ TILES = 40  # tiles that a plan looks at
 DEPTH = 16  # tiles that it places with ink
 AFTER = DEPTH + 1  # the level after the best plan
 LEVELS = DEPTH + 2
+HAND = -1  # source of a tile that the player has; 0 is the scriptorium, else a relative seat
+NEVER = -1e9
+# Columns of a tile: spaces it goes to (SECOND is -1 without sides), what it costs of each ink.
+DESIGN, SOURCE, FIRST, SECOND, COST, TILE_COLUMNS = 0, 1, 2, 3, 4, 9
+# Columns of its worth: of keeping it for another day; of placing it, without inks and
+# achievements; the most that placing it gains.
+KEEP, GAIN, MOST, WORTH_COLUMNS = 0, 1, 2, 3
 # Columns of a level's counts: inks held, inks still to be had from the pot and how many of them in
 # all, help tokens, free spaces, spaces lacking of each achievement.
 HELD, POT, SHARE, TOKENS, ROOM, LACK, COUNTS = 0, 5, 10, 11, 12, 22, 27
-# Columns of its worths: gained so far; hope and behind of each achievement as in Outlook.
-GAINED, HOPE, BEHIND, WORTHS = 0, 1, 6, 11
-HAND = -1  # source of a tile that the player has; 0 is the scriptorium, else a relative seat
-NEVER = -1e9
+# Columns of a level's worths: gained so far; hope and odds of each achievement as in Outlook.
+GAINED, HOPE, ODDS, WORTHS = 0, 1, 6, 11
+# Columns of a level's placement: which tile of the list, on which space.
+TILE, SPACE = 0, 1
 
 
 class Work(NamedTuple):
     """Room for one plan at a time. A level of the search is a number of tiles placed."""
 
-    design: npt.NDArray[np.int64]  # (TILES,) the tiles, best first
-    source: npt.NDArray[np.int64]  # (TILES,)
-    keep: npt.NDArray[np.float64]  # (TILES,) worth of keeping it for another day
-    gain: npt.NDArray[np.float64]  # (TILES,) of placing it, without inks and achievements
-    bound: npt.NDArray[np.float64]  # (TILES + 1,) most that it gains; then the sum from it on
-    count: npt.NDArray[np.int64]  # (LEVELS, COUNTS) by level; the columns are named above
-    worth: npt.NDArray[np.float64]  # (LEVELS, WORTHS) likewise
-    at: npt.NDArray[np.int64]  # (DEPTH + 1,) place in the list of the tile placed
-    space: npt.NDArray[np.int64]  # (DEPTH + 1,) where
-    best_at: npt.NDArray[np.int64]  # (DEPTH,) the best plan
-    best_space: npt.NDArray[np.int64]  # (DEPTH,)
-    spare: npt.NDArray[np.int64]  # (TILES,) the edges not placed with ink
+    tile: npt.NDArray[np.int64]  # (TILES, TILE_COLUMNS) the tiles to choose from
+    worth: npt.NDArray[np.float64]  # (TILES, WORTH_COLUMNS)
+    bound: npt.NDArray[np.float64]  # (TILES + 1,) sum of what the tiles from here on gain at most
+    count: npt.NDArray[np.int64]  # (LEVELS, COUNTS)
+    level: npt.NDArray[np.float64]  # (LEVELS, WORTHS)
+    placed: npt.NDArray[np.int64]  # (LEVELS, 2) the placement that leads to each level
+    best: npt.NDArray[np.int64]  # (DEPTH, 2) the placements of the best plan
+    spare: npt.NDArray[np.int64]  # (TILES,) designs of the edges in hand not placed with ink
     spare_keep: npt.NDArray[np.float64]  # (TILES,) worth of keeping each
 
 
@@ -60,20 +67,19 @@ class Work(NamedTuple):
 def new_work() -> Work:
     """Room for a plan."""
     return Work(
-        np.empty(TILES, np.int64),
-        np.empty(TILES, np.int64),
-        np.empty(TILES),
-        np.empty(TILES),
+        np.empty((TILES, TILE_COLUMNS), np.int64),
+        np.empty((TILES, WORTH_COLUMNS)),
         np.empty(TILES + 1),
         np.empty((LEVELS, COUNTS), np.int64),
         np.empty((LEVELS, WORTHS)),
-        np.empty(LEVELS, np.int64),
-        np.empty(LEVELS, np.int64),
-        np.empty(DEPTH, np.int64),
-        np.empty(DEPTH, np.int64),
+        np.empty((LEVELS, 2), np.int64),
+        np.empty((DEPTH, 2), np.int64),
         np.empty(TILES, np.int64),
         np.empty(TILES),
     )
+
+
+# Achievements and spaces ------------------------------------------------------------------------
 
 
 @compiled
@@ -82,49 +88,98 @@ def copy_level(work: Any, source: int, target: int) -> None:
     for k in range(COUNTS):
         work.count[target, k] = work.count[source, k]
     for k in range(WORTHS):
-        work.worth[target, k] = work.worth[source, k]
+        work.level[target, k] = work.level[source, k]
 
 
 @compiled
-def put_tile(work: Any, n: int, design: int, source: int, keep: float, gain: float) -> int:
-    """Insert a tile so that those most worth keeping come first; returns how many there are."""
-    if n == TILES:
-        return n
-    at = n
-    while at > 0 and work.keep[at - 1] < keep:
-        work.design[at], work.source[at] = work.design[at - 1], work.source[at - 1]
-        work.keep[at], work.gain[at] = work.keep[at - 1], work.gain[at - 1]
-        at -= 1
-    work.design[at], work.source[at], work.keep[at], work.gain[at] = design, source, keep, gain
-    return n + 1
-
-
-@compiled
-def filling(tables: Any, outlook: Any, work: Any, level: int, space: int) -> float:
+def filling(outlook: Any, work: Any, level: int, space: int) -> float:
     """By how much filling a space at this level brings the achievements nearer."""
     worth = 0.0
     for k in range(ACHIEVEMENTS):
-        if tables.group[k, space] and outlook.prize[k] > 0.0:
+        if outlook.asks[k, space]:
             lack = work.count[level, LACK + k]
-            hope, behind = work.worth[level, HOPE + k], work.worth[level, BEHIND + k]
-            nearer, odds = hope * outlook.rise[space], behind * outlook.fall[space]
-            worth += outlook.prize[k] if lack == 1 else nearer / (1.0 + odds)
-            worth -= hope / (1.0 + behind)
+            hope, odds = work.level[level, HOPE + k], work.level[level, ODDS + k]
+            nearer = hope * outlook.space[RISE, space]
+            worth -= hope / (1.0 + odds)
+            if lack == 1:
+                worth += outlook.prize[k]
+            else:
+                worth += nearer / (1.0 + odds * outlook.space[FALL, space])
     return worth
 
 
 @compiled
-def best_filling(tables: Any, outlook: Any, work: Any, level: int, design: int) -> Any:
-    """The free space where a tile brings the achievements nearest, -1 if there is none, and by
-    how much."""
+def fill_space(outlook: Any, work: Any, level: int, space: int) -> None:
+    """Fill a space at this level."""
+    work.count[level, ROOM + space] -= 1
+    for k in range(ACHIEVEMENTS):
+        if outlook.asks[k, space]:
+            work.count[level, LACK + k] -= 1
+            work.level[level, HOPE + k] *= outlook.space[RISE, space]
+            work.level[level, ODDS + k] *= outlook.space[FALL, space]
+
+
+@compiled
+def best_space(outlook: Any, work: Any, level: int, first: int, second: int) -> tuple[int, float]:
+    """Which of two spaces (second: or -1) brings the achievements nearest, -1 if none is free, and
+    by how much."""
     chosen, best = -1, NEVER
-    for side in range(2 if tables.sided[design] else 1):
-        space = np.int64(tables.space[design, side])
-        if work.count[level, ROOM + space] > 0:
-            worth = filling(tables, outlook, work, level, space)
-            if worth > best:
-                chosen, best = space, worth
+    if work.count[level, ROOM + first] > 0:
+        chosen, best = first, filling(outlook, work, level, first)
+    if second >= 0 and work.count[level, ROOM + second] > 0:
+        worth = filling(outlook, work, level, second)
+        if worth > best:
+            chosen, best = second, worth
     return chosen, best
+
+
+@compiled
+def room_for(work: Any, first: int, second: int) -> int:
+    """Free spaces for a tile at the start."""
+    return work.count[0, ROOM + first] + (work.count[0, ROOM + second] if second >= 0 else 0)
+
+
+# Lists of tiles ---------------------------------------------------------------------------------
+
+
+@compiled
+def copy_tile(work: Any, source: int, target: int) -> None:
+    """Copy a tile of the list."""
+    for k in range(TILE_COLUMNS):
+        work.tile[target, k] = work.tile[source, k]
+    for k in range(WORTH_COLUMNS):
+        work.worth[target, k] = work.worth[source, k]
+
+
+@compiled
+def sort_tiles(work: Any, n: int, column: int) -> None:
+    """Put the tiles with the highest worth in this column first."""
+    last = TILES - 1  # kept free
+    for i in range(1, n):
+        if work.worth[i, column] > work.worth[i - 1, column]:
+            copy_tile(work, i, last)
+            at = i
+            while at > 0 and work.worth[at - 1, column] < work.worth[last, column]:
+                copy_tile(work, at - 1, at)
+                at -= 1
+            copy_tile(work, last, at)
+
+
+@compiled
+def list_tile(
+    tables: Any, outlook: Any, work: Any, n: int, design: int, source: int, price: float
+) -> tuple[bool, float]:
+    """Write a tile to the n-th place of the list: whether it has a free space, and by how much that
+    brings the achievements nearer. ``price``: of buying it."""
+    first, second = np.int64(tables.space[design, 0]), np.int64(-1)
+    if tables.sided[design]:
+        second = np.int64(tables.space[design, 1])
+    space, nearer = best_space(outlook, work, 0, first, second)
+    work.tile[n, DESIGN], work.tile[n, SOURCE] = design, source
+    work.tile[n, FIRST], work.tile[n, SECOND] = first, second
+    work.worth[n, KEEP] = 0.0
+    work.worth[n, GAIN] = tables.points[design] - outlook.space[FORGONE, first] - price
+    return space >= 0, nearer
 
 
 @compiled_apart
@@ -135,55 +190,72 @@ def list_tiles(
     is worth. ``held``: achievements in the storage."""
     n = 0
     for design in range(len(counts)):
-        if counts[design] > 0:
-            space, nearer = best_filling(tables, outlook, work, 0, design)
-            if space < 0:
+        if counts[design] > 0 and n < TILES - 1:
+            fits, nearer = list_tile(tables, outlook, work, n, design, HAND, 0.0)
+            if not fits:
                 continue
-            gain = tables.points[design] - outlook.space_cost[space]
-            later = gain + nearer
+            later = work.worth[n, GAIN] + nearer
             for ink in range(INKS):
                 later -= tables.cost[design, ink] * outlook.price[ink, 0]
-            keep = params.keep * outlook.keep_later * max(later, 0.0)
-            room = work.count[0, ROOM + space]
-            if tables.sided[design]:
-                room = work.count[0, ROOM + tables.space[design, 0]]
-                room += work.count[0, ROOM + tables.space[design, 1]]
-            for _ in range(min(np.int64(counts[design]), room)):
-                n = put_tile(work, n, design, HAND, keep, gain)
+            work.worth[n, KEEP] = params.keep * outlook.keep_later * max(later, 0.0)
+            room = room_for(work, work.tile[n, FIRST], work.tile[n, SECOND])
+            n += 1
+            for _ in range(min(counts[design], room) - 1):
+                if n < TILES - 1:
+                    copy_tile(work, n - 1, n)
+                    n += 1
+    sort_tiles(work, n, KEEP)
     # Only so many can be kept: of a kind, as there are spaces; in all, as the storage holds.
     total, kept = 0.0, held
     used = np.zeros(SPACES, np.int64)
     for i in range(n):
-        first, second = tables.space[work.design[i], 0], tables.space[work.design[i], 1]
-        room = work.count[0, ROOM + first] + (
-            work.count[0, ROOM + second] if first != second else 0
-        )
-        if used[first] < room and kept < tables.storage_limit:
+        first = work.tile[i, FIRST]
+        if used[first] < room_for(work, first, work.tile[i, SECOND]) and kept < outlook.storage:
             used[first] += 1
             kept += 1
-            total += work.keep[i]
+            total += work.worth[i, KEEP]
         else:
-            work.keep[i] = 0.0
+            work.worth[i, KEEP] = 0.0
     return n, total
 
 
 @compiled
-def cost_of(tables: Any, lectern: int, design: int, ink: int) -> int:
-    """What a tile costs of an ink with this lectern, -1 for none."""
-    return np.int64(
-        tables.costs[lectern, design, ink] if lectern >= 0 else tables.cost[design, ink]
-    )
+def list_bought(tables: Any, outlook: Any, work: Any, n: int, goods: Any) -> int:
+    """Add the tiles worth buying to the list; goods float (P, D): the price of each, 0 for none
+    (row 0 the scriptorium's, else a relative seat's). Returns how many there are in all."""
+    for source in range(len(goods)):
+        for design in range(goods.shape[1]):
+            if goods[source, design] > 0.0 and n < TILES - 1:
+                price = goods[source, design]
+                fits, nearer = list_tile(tables, outlook, work, n, design, source, price)
+                if fits and work.worth[n, GAIN] + nearer > 0.0:
+                    n += 1
+    return n
 
 
 @compiled
-def pay(tables: Any, outlook: Any, work: Any, level: int, lectern: int, design: int) -> float:
-    """Pay for a tile at this level (S7); returns the worth of the inks, NEVER if there are too few.
+def list_spare(tables: Any, work: Any, n: int) -> int:
+    """List the edges of the hand, those most worth keeping first; how many."""
+    m = 0
+    for i in range(n):
+        if tables.edge[work.tile[i, DESIGN]]:
+            work.spare[m], work.spare_keep[m] = work.tile[i, DESIGN], work.worth[i, KEEP]
+            m += 1
+    return m
+
+
+# Placing with ink -------------------------------------------------------------------------------
+
+
+@compiled
+def pay(outlook: Any, work: Any, level: int, i: int) -> float:
+    """Pay for the i-th tile at this level (S7); the worth of the inks, NEVER if there are too few.
 
     Inks to be taken from the pot come after those held, but before gold for another colour.
     """
     worth, gilt = 0.0, 0
     for ink in range(INKS):
-        need = cost_of(tables, lectern, design, ink)
+        need = work.tile[i, COST + ink]
         if ink == GOLD:
             need += gilt
         while need > 0:
@@ -195,7 +267,7 @@ def pay(tables: Any, outlook: Any, work: Any, level: int, lectern: int, design: 
                 worth += outlook.price[ink, 0]
                 work.count[level, POT + ink] -= 1
                 work.count[level, SHARE] -= 1
-            elif ink == BLACK or ink == GOLD:
+            elif ink in (BLACK, GOLD):
                 return NEVER
             else:
                 gilt += need
@@ -205,40 +277,54 @@ def pay(tables: Any, outlook: Any, work: Any, level: int, lectern: int, design: 
 
 
 @compiled
-def sort_bounds(work: Any, n: int) -> None:
-    """Put the tiles with the highest bound first, then turn bounds into sums from there on.
+def place_tile(outlook: Any, work: Any, level: int, i: int) -> bool:
+    """Place the i-th tile with ink at this level; False if it can't be done."""
+    if work.tile[i, SOURCE] != HAND:
+        if work.count[level, TOKENS] == 0:
+            return False
+        work.count[level, TOKENS] -= 1
+    space, nearer = best_space(outlook, work, level, work.tile[i, FIRST], work.tile[i, SECOND])
+    if space < 0:
+        return False
+    inks = pay(outlook, work, level, i)
+    if inks == NEVER:
+        return False
+    work.level[level, GAINED] += work.worth[i, GAIN] - work.worth[i, KEEP] + nearer - inks
+    work.placed[level, TILE], work.placed[level, SPACE] = i, space
+    fill_space(outlook, work, level, space)
+    return True
 
-    So the sum of k bounds from place i on is ``bound[i] - bound[i + k]``.
+
+@compiled_apart
+def bound_tiles(tables: Any, outlook: Any, work: Any, n: int, lectern: int) -> int:
+    """Set the costs with this lectern (-1: none), leave out the tiles that can't be placed with
+    ink, and put the best first; how many are left.
+
+    Sets ``bound`` so that k tiles from place i on gain ``bound[i] - bound[i + k]`` at most.
     """
-    for i in range(1, n):
-        bound, design, source = work.bound[i], work.design[i], work.source[i]
-        keep, gain, at = work.keep[i], work.gain[i], i
-        while at > 0 and work.bound[at - 1] < bound:
-            work.bound[at] = work.bound[at - 1]
-            work.design[at], work.source[at] = work.design[at - 1], work.source[at - 1]
-            work.keep[at], work.gain[at] = work.keep[at - 1], work.gain[at - 1]
-            at -= 1
-        work.bound[at], work.design[at], work.source[at] = bound, design, source
-        work.keep[at], work.gain[at] = keep, gain
-    work.bound[n] = 0.0
-    for i in range(n - 1, -1, -1):
-        work.bound[i] = work.bound[i + 1] + max(work.bound[i], 0.0)
-
-
-@compiled
-def fill_space(tables: Any, outlook: Any, work: Any, level: int, space: int) -> None:
-    """Fill a space at this level."""
-    work.count[level, ROOM + space] -= 1
-    for k in range(ACHIEVEMENTS):
-        if tables.group[k, space]:
-            work.count[level, LACK + k] -= 1
-            work.worth[level, HOPE + k] *= outlook.rise[space]
-            work.worth[level, BEHIND + k] *= outlook.fall[space]
+    m = 0
+    for i in range(n):
+        design = work.tile[i, DESIGN]
+        for ink in range(INKS):
+            cost = tables.cost[design, ink]
+            if lectern >= 0:
+                cost = tables.costs[lectern, design, ink]
+            work.tile[i, COST + ink] = cost
+        copy_level(work, 0, AFTER)
+        if place_tile(outlook, work, AFTER, i):
+            work.worth[i, MOST] = work.level[AFTER, GAINED]
+            copy_tile(work, i, m)
+            m += 1
+    sort_tiles(work, m, MOST)
+    work.bound[m] = 0.0
+    for i in range(m - 1, -1, -1):
+        work.bound[i] = work.bound[i + 1] + max(work.worth[i, MOST], 0.0)
+    return m
 
 
 @compiled
 def most_tiles(work: Any, level: int, least_black: int, least_inks: int) -> int:
-    """How many more tiles can be placed with ink at most, if each needs so many."""
+    """How many more tiles can be placed with ink at most, if each needs at least so many."""
     black = work.count[level, HELD + BLACK]
     black += min(work.count[level, POT + BLACK], work.count[level, SHARE])
     inks = work.count[level, SHARE]
@@ -250,123 +336,68 @@ def most_tiles(work: Any, level: int, least_black: int, least_inks: int) -> int:
     return min(most, inks // least_inks) if least_inks > 0 else most
 
 
-@compiled
-def find_plan(
-    tables: Any, outlook: Any, work: Any, n: int, lectern: int, nodes: int
-) -> tuple[int, float]:
-    """The best set of tiles to place with ink: how many, and the gain.
+@compiled_apart
+def find_plan(outlook: Any, work: Any, n: int, sets: int) -> tuple[int, float]:
+    """The best set of the n tiles to place with ink: how many, and the gain.
 
-    Into ``work.best_at`` and ``work.best_space``, and the level after it into AFTER. It tries so
-    many sets at most.
+    The placements go into ``work.best``, the level after them into AFTER. At most so many sets are
+    tried.
     """
     least_black, least_inks = TILES, TILES
     for i in range(n):
         needs = 0
         for ink in range(INKS):
-            cost = cost_of(tables, lectern, work.design[i], ink)
-            needs += cost
-            if ink == BLACK:
-                least_black = min(least_black, cost)
+            needs += work.tile[i, COST + ink]
+        least_black = min(least_black, work.tile[i, COST + BLACK])
         least_inks = min(least_inks, needs)
     copy_level(work, 0, AFTER)
     best, count, level, i = 0.0, 0, 0, 0
     more = most_tiles(work, 0, least_black, least_inks)
     while True:
-        if i < n and level < DEPTH and nodes > 0:
+        if i < n and level < DEPTH and sets > 0:
             bound = work.bound[i] - work.bound[min(i + more, n)]
-            if work.worth[level, GAINED] + bound > best + 1e-9:
-                nodes -= 1
+            if work.level[level, GAINED] + bound > best + 1e-9:
+                sets -= 1
                 copy_level(work, level, level + 1)
-                if place_at(tables, outlook, work, level + 1, i, lectern):
+                if place_tile(outlook, work, level + 1, i):
                     level += 1
-                    work.at[level] = i
                     more = most_tiles(work, level, least_black, least_inks)
-                    if work.worth[level, GAINED] > best + 1e-9:
-                        best, count = work.worth[level, GAINED], level
+                    if work.level[level, GAINED] > best + 1e-9:
+                        best, count = work.level[level, GAINED], level
                         copy_level(work, level, AFTER)
                         for k in range(level):
-                            work.best_at[k] = work.at[k + 1]
-                            work.best_space[k] = work.space[k + 1]
+                            work.best[k, TILE] = work.placed[k + 1, TILE]
+                            work.best[k, SPACE] = work.placed[k + 1, SPACE]
                 i += 1
                 continue
         if level == 0:
             break
-        i = work.at[level] + 1
+        i = work.placed[level, TILE] + 1
         level -= 1
         more = most_tiles(work, level, least_black, least_inks)
-        while i < n and work.design[i] == work.design[i - 1] and work.gain[i] == work.gain[i - 1]:
-            i += 1  # the same tile again
+        while i < n and same_tile(work, i, i - 1):
+            i += 1
     return count, best
 
 
 @compiled
-def place_at(tables: Any, outlook: Any, work: Any, level: int, i: int, lectern: int) -> bool:
-    """Place the i-th tile with ink at this level; False if it can't be done."""
-    design = work.design[i]
-    if work.source[i] != HAND:
-        if work.count[level, TOKENS] == 0:
-            return False
-        work.count[level, TOKENS] -= 1
-    space, nearer = best_filling(tables, outlook, work, level, design)
-    if space < 0:
-        return False
-    inks = pay(tables, outlook, work, level, lectern, design)
-    if inks == NEVER:
-        return False
-    work.worth[level, GAINED] += work.gain[i] - work.keep[i] + nearer - inks
-    work.space[level] = space
-    fill_space(tables, outlook, work, level, space)
-    return True
+def same_tile(work: Any, i: int, j: int) -> bool:
+    """Whether two tiles of the list are alike."""
+    design, source = work.tile[i, DESIGN], work.tile[i, SOURCE]
+    alike = design == work.tile[j, DESIGN] and source == work.tile[j, SOURCE]
+    return alike and work.worth[i, KEEP] == work.worth[j, KEEP]
 
 
-@compiled
-def list_bought(tables: Any, outlook: Any, work: Any, n: int, goods: Any) -> int:
-    """Add the tiles worth buying to the list; goods float (P, D): the price of each, 0 for none
-    (row 0 the scriptorium's, else a relative seat's). Returns how many there are in all."""
-    for source in range(len(goods)):
-        for design in range(goods.shape[1]):
-            if goods[source, design] > 0.0 and n < TILES:
-                space, nearer = best_filling(tables, outlook, work, 0, design)
-                gain = tables.points[design] - goods[source, design]
-                if space >= 0 and gain + nearer > outlook.space_cost[space]:
-                    work.design[n], work.source[n], work.keep[n] = design, source, 0.0
-                    work.gain[n] = gain - outlook.space_cost[space]
-                    n += 1
-    return n
-
-
-@compiled
-def bound_tiles(tables: Any, outlook: Any, work: Any, n: int, lectern: int) -> int:
-    """Set the bounds, leave out the tiles that can't be placed with ink; how many are left."""
-    m = 0
-    for i in range(n):
-        copy_level(work, 0, AFTER)
-        if place_at(tables, outlook, work, AFTER, i, lectern):
-            work.design[m], work.source[m] = work.design[i], work.source[i]
-            work.keep[m], work.gain[m] = work.keep[i], work.gain[i]
-            work.bound[m] = work.worth[AFTER, GAINED]
-            m += 1
-    return m
-
-
-@compiled
-def list_spare(tables: Any, work: Any, n: int) -> int:
-    """List the edges of the hand, those most worth keeping first; how many."""
-    m = 0
-    for i in range(n):
-        if tables.edge[work.design[i]] and work.source[i] == HAND:
-            work.spare[m], work.spare_keep[m] = work.design[i], work.keep[i]
-            m += 1
-    return m
+# Placing without ink ----------------------------------------------------------------------------
 
 
 @compiled
 def drop_placed(work: Any, spare: int, count: int) -> int:
     """Take the edges that the plan places with ink off the list of spare ones; how many stay."""
     for k in range(count):
-        i = work.best_at[k]
+        i = work.best[k, TILE]
         for j in range(spare):
-            if work.spare[j] == work.design[i] and work.source[i] == HAND:
+            if work.spare[j] == work.tile[i, DESIGN] and work.tile[i, SOURCE] == HAND:
                 for at in range(j, spare - 1):
                     work.spare[at] = work.spare[at + 1]
                     work.spare_keep[at] = work.spare_keep[at + 1]
@@ -376,8 +407,16 @@ def drop_placed(work: Any, spare: int, count: int) -> int:
 
 
 @compiled
+def put_edge(outlook: Any, work: Any, level: int, space: int, cost: float) -> None:
+    """Place an edge without ink at this level."""
+    gain = filling(outlook, work, level, space)
+    work.level[level, GAINED] += gain - outlook.space[FORGONE, space] - cost
+    fill_space(outlook, work, level, space)
+
+
+@compiled_apart
 def fill_edges(
-    tables: Any, outlook: Any, work: Any, spare: int, more: int, price: float
+    outlook: Any, work: Any, spare: int, more: int, price: float
 ) -> tuple[float, int, int]:
     """After the plan, the edges worth placing without ink: (gain, how many left, how many right).
 
@@ -386,26 +425,18 @@ def fill_edges(
     """
     best, left, right = 0.0, 0, 0
     copy_level(work, AFTER, 0)
-    work.worth[0, GAINED] = 0.0
+    work.level[0, GAINED] = 0.0
     for a in range(spare + more + 1):
         copy_level(work, 0, 1)
         for b in range(a, spare + more + 1):
-            if work.worth[1, GAINED] > best + 1e-9:
-                best, left, right = work.worth[1, GAINED], a, b - a
+            if work.level[1, GAINED] > best + 1e-9:
+                best, left, right = work.level[1, GAINED], a, b - a
             if work.count[1, ROOM + EDGE_RIGHT] == 0 or b == spare + more:
                 break
             cost = work.spare_keep[spare - 1 - b] if b < spare else price
-            put_edge(tables, outlook, work, 1, EDGE_RIGHT, cost)
+            put_edge(outlook, work, 1, EDGE_RIGHT, cost)
         if work.count[0, ROOM + EDGE_LEFT] == 0 or a == spare + more:
             break
         cost = work.spare_keep[spare - 1 - a] if a < spare else price
-        put_edge(tables, outlook, work, 0, EDGE_LEFT, cost)
+        put_edge(outlook, work, 0, EDGE_LEFT, cost)
     return best, left, right
-
-
-@compiled
-def put_edge(tables: Any, outlook: Any, work: Any, level: int, space: int, cost: float) -> None:
-    """Place an edge without ink at this level."""
-    work.worth[level, GAINED] += filling(tables, outlook, work, level, space)
-    work.worth[level, GAINED] -= outlook.space_cost[space] + cost
-    fill_space(tables, outlook, work, level, space)

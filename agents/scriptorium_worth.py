@@ -20,6 +20,9 @@ INKS, BLACK, GOLD = 5, 0, 4
 SPACES, EDGE_LEFT, EDGE_RIGHT, MINIATURE, INITIAL, TEXT = 10, 2, 3, 4, 8, 9
 ACHIEVEMENTS = 5
 PRICED = 16  # the price of an ink is looked at for so many of a colour
+# Rows of Outlook.space: worth forgone by filling a space of this kind; factors of the hope of an
+# achievement, and of the odds that a rival gets it, when it asked for that space.
+FORGONE, RISE, FALL = 0, 1, 2
 
 
 class GreedyParams(NamedTuple):
@@ -68,19 +71,17 @@ class GreedyParams(NamedTuple):
 class Outlook(NamedTuple):
     """What a decision looks at, read once from the public state."""
 
-    ink_later: float  # 0 on the last day .. 1
-    space_later: float
+    later: float  # 0 on the last day .. 1
     keep_later: float
-    days_left: float  # after this one
+    token: float
+    storage: int  # its limit
     price: npt.NDArray[np.float64]  # (5, PRICED) of the n-th ink of a colour held
-    space_cost: npt.NDArray[np.float64]  # (10,)
-    prize: npt.NDArray[np.float64]  # (5,) points of the achievements still open
+    space: npt.NDArray[np.float64]  # (3, 10) rows FORGONE, RISE, FALL
+    prize: npt.NDArray[np.float64]  # (5,) points of the achievements
+    asks: npt.NDArray[np.bool_]  # (5, 10) kinds of spaces they ask for; none if no longer open
     lack: npt.NDArray[np.int64]  # (P, 5) spaces that each player lacks
     hope: npt.NDArray[np.float64]  # (P, 5) worth of the achievement if there were no rivals
-    behind: npt.NDArray[np.float64]  # (P, 5) odds that a rival gets it
-    rise: npt.NDArray[np.float64]  # (10,) factor of hope when a space of this kind is filled
-    fall: npt.NDArray[np.float64]  # (10,) factor of the odds
-    token: float
+    odds: npt.NDArray[np.float64]  # (P, 5) that a rival gets it
 
 
 @compiled
@@ -114,7 +115,7 @@ def read_outlook(tables: Any, public: Any, row: int, params: Any) -> Outlook:
             free += tables.capacity[space] - filled[seat, space]
         days_left = min(days_left, max(0.0, free / params.fill_rate - 1.0))
     ink_later = fading(days_left, params.ink_days)
-    space_later = fading(days_left, params.space_days)
+    later = fading(days_left, params.space_days)
 
     price = np.empty((INKS, PRICED))
     for ink in range(INKS):
@@ -124,48 +125,45 @@ def read_outlook(tables: Any, public: Any, row: int, params: Any) -> Outlook:
             price[ink, n] = worth if n < tables.ink_limit else 0.0
             worth *= params.surplus
 
-    space_cost, rise, fall = np.empty(SPACES), np.empty(SPACES), np.empty(SPACES)
-    far = np.empty(SPACES)
+    space, far = np.empty((3, SPACES)), np.empty(SPACES)
     horizon = params.near + params.near_days * days_left
-    for space in range(SPACES):
+    for k in range(SPACES):
         rest = (params.initial_space, params.text_space)
-        cost = kind_of(space, params.corner_space, params.edge_space, params.miniature_space, rest)
-        space_cost[space] = cost * space_later
+        cost = kind_of(k, params.corner_space, params.edge_space, params.miniature_space, rest)
         rest = (params.initial_far, params.text_far)
-        far[space] = kind_of(space, params.corner_far, 1.0, params.miniature_far, rest)
-        rise[space] = exp(far[space] / horizon)
-        fall[space] = exp(-far[space] * params.contest)
+        far[k] = kind_of(k, params.corner_far, 1.0, params.miniature_far, rest)
+        space[FORGONE, k] = cost * later
+        space[RISE, k], space[FALL, k] = exp(far[k] / horizon), exp(-far[k] * params.contest)
 
-    prize = np.empty(ACHIEVEMENTS)
+    prize, asks = np.empty(ACHIEVEMENTS), np.zeros((ACHIEVEMENTS, SPACES), np.bool_)
     lack = np.zeros((players, ACHIEVEMENTS), np.int64)
     away = np.zeros((players, ACHIEVEMENTS))
-    hope, behind = np.empty((players, ACHIEVEMENTS)), np.zeros((players, ACHIEVEMENTS))
+    hope, odds = np.empty((players, ACHIEVEMENTS)), np.zeros((players, ACHIEVEMENTS))
     for k in range(ACHIEVEMENTS):
         prize[k] = float(public.open[row, k] * tables.achievement_points)
         for seat in range(players):
-            for space in range(SPACES):
-                if tables.group[k, space]:
-                    free = np.int64(tables.capacity[space] - filled[seat, space])
+            for kind in range(SPACES):
+                if tables.group[k, kind] and prize[k] > 0.0:
+                    asks[k, kind] = True
+                    free = np.int64(tables.capacity[kind] - filled[seat, kind])
                     lack[seat, k] += free
-                    away[seat, k] += free * far[space]
+                    away[seat, k] += free * far[kind]
             hope[seat, k] = prize[k] * exp(-away[seat, k] / horizon)
         for seat in range(players):
             for other in range(players):
                 if other != seat:
-                    edge = min(params.contest * (away[seat, k] - away[other, k]), 50.0)
-                    behind[seat, k] += exp(edge)
+                    nearer = params.contest * (away[seat, k] - away[other, k])
+                    odds[seat, k] += exp(min(nearer, 50.0))
     return Outlook(
-        ink_later,
-        space_later,
+        later,
         fading(days_left, params.keep_days),
-        days_left,
+        tables.token_points + (params.token - tables.token_points) * later,
+        np.int64(tables.storage_limit),
         price,
-        space_cost,
+        space,
         prize,
+        asks,
         lack,
         hope,
-        behind,
-        rise,
-        fall,
-        tables.token_points + (params.token - tables.token_points) * space_later,
+        odds,
     )

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from incunabula.envs.bibliogamo.edition import shipped_editions
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.editions import shipped_editions
+from incunabula.envs.engine import Engine
+from incunabula.envs.scriptorium.actions import INK_CHOICES, Kind
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
-PAGES = [Path(__file__).parent / "bibliogamo.md"]
 
-
-def facts() -> str:
-    """One row for each shipped edition of Bibliogamo."""
+def bibliogamo_facts() -> str:
+    """One row for each shipped edition."""
     rows = ["| Edition | Towers | Cards | Cubes | Days | Observation | Actions |"]
     rows.append("|---|---|---|---|---|---|---|")
-    for name in sorted(name for name in shipped_editions() if name.startswith("bibliogamo")):
+    for name in sorted(shipped_editions("bibliogamo")):
         engine = BibliogamoEngine(name)
         t = engine.tables
         rows.append(
@@ -30,10 +32,32 @@ def facts() -> str:
     return "\n".join(rows)
 
 
-def observation() -> str:
-    """The observation's layout for the default edition."""
+def scriptorium_facts() -> str:
+    """One row for each shipped edition."""
+    rows = ["| Edition | Players | Designs | Tiles | Spaces | Rounds | Observation | Actions |"]
+    rows.append("|---|---|---|---|---|---|---|---|")
+    for name in sorted(shipped_editions("scriptorium")):
+        engine = ScriptoriumEngine(name)
+        edition, t = engine.edition, engine.tables
+
+        def each(numbers: Iterable[int]) -> str:
+            """Numbers by number of players; once if they are the same."""
+            found = list(numbers)
+            return "/".join(map(str, found if len(set(found)) > 1 else found[:1]))
+
+        rows.append(
+            f"| `{name}` | {each(t.players)} | {t.designs} "
+            f"| {each(edition.bag_size(players) for players in t.players)} "
+            f"| {int(t.capacity.sum())} | {each(edition.rounds(players) for players in t.players)} "
+            f"| {engine.layout.size} floats | {engine.actions.n} |"
+        )
+    return "\n".join(rows)
+
+
+def observation(engine: Engine) -> str:
+    """The observation's layout."""
     rows = ["| Index | Field | Shape | Largest value | Meaning |", "|---|---|---|---|---|"]
-    for field in BibliogamoEngine("bibliogamo").layout.fields.values():
+    for field in engine.layout.fields.values():
         last = field.start + field.size - 1
         index = str(field.start) if field.size == 1 else f"{field.start}–{last}"
         shape = " × ".join(map(str, field.shape)) or "1"
@@ -41,26 +65,69 @@ def observation() -> str:
     return "\n".join(rows)
 
 
-def actions() -> str:
+def bibliogamo_actions() -> str:
     """The action table for the default edition: a row for each kind."""
     a = BibliogamoEngine("bibliogamo").actions
-    ranges = [
-        (a.stay, a.stay, "stay", "step 4a"),
-        (a.walk, a.keep - 1, f"walk to space 0–{a.spaces - 1}", "step 4a"),
-        (a.keep, a.keep, "keep (don't sell)", "step 4b"),
-        (a.sell, a.sell, "sell the librarian's book", "step 4b"),
-        (a.accept, a.accept, "accept the price", "step 4b"),
-        (a.wait, a.wait, "wait a day for another price", "step 4b"),
-        (
-            a.hire,
-            a.lift - 1,
-            f"hire with hand slot s into tower t: {a.hire} + {a.towers}·s + t",
-            "step 4c",
+    return action_table(
+        [
+            (a.stay, a.stay, "stay", "step 4a"),
+            (a.walk, a.keep - 1, f"walk to space 0–{a.spaces - 1}", "step 4a"),
+            (a.keep, a.keep, "keep (don't sell)", "step 4b"),
+            (a.sell, a.sell, "sell the librarian's book", "step 4b"),
+            (a.accept, a.accept, "accept the price", "step 4b"),
+            (a.wait, a.wait, "wait a day for another price", "step 4b"),
+            (
+                a.hire,
+                a.lift - 1,
+                f"hire with hand slot s into tower t: {a.hire} + {a.towers}·s + t",
+                "step 4c",
+            ),
+            (a.lift, a.pay - 1, f"lift the ban with hand slot 0–{a.hand_size - 1}", "R4"),
+            (a.pay, a.end - 1, f"pay with hand slot 0–{a.hand_size - 1}", "step 4c"),
+            (a.end, a.end, "end the turn", "step 4c"),
+        ]
+    )
+
+
+def scriptorium_actions() -> str:
+    """The action table for the default edition: a row for each kind."""
+    engine = ScriptoriumEngine("scriptorium")
+    a, t = engine.actions, engine.tables
+    inks = ", ".join(" + ".join(choice) for choice in INK_CHOICES)
+    lectern, buy = a.of(Kind.LECTERN).start, a.of(Kind.BUY).start
+    meanings = {
+        Kind.INK: (f"take inks: {inks}", "phase 1"),
+        Kind.GRIMOIRE: ("take the grimoire", "phase 1"),
+        Kind.LECTERN: (
+            f"give lectern l to the seat r after one's own: {lectern} + {t.max_players}·l + r "
+            "(r = 0: take it oneself)",
+            "phase 2, S4",
         ),
-        (a.lift, a.pay - 1, f"lift the ban with hand slot 0–{a.hand_size - 1}", "R4"),
-        (a.pay, a.end - 1, f"pay with hand slot 0–{a.hand_size - 1}", "step 4c"),
-        (a.end, a.end, "end the turn", "step 4c"),
-    ]
+        Kind.QUILL: ("quill bonus: become the first player", "phase 2, S5"),
+        Kind.POINTS: ("quill bonus: points", "phase 2"),
+        Kind.PLACE: (
+            "place a design, from the lectern or from storage, on a side (corners and edges), "
+            "with ink or (edges) without; design by design, in that order",
+            "phase 3, S7",
+        ),
+        Kind.BUY: (
+            f"buy design d from the seat r after one's own: {buy} + {t.max_players}·d + r "
+            "(r = 0: from the scriptorium)",
+            "phase 3",
+        ),
+        Kind.END: ("end the turn", "phase 3, S10"),
+        Kind.DISCARD_TILE: ("discard a tile of a design from storage", "phase 4, S8"),
+        Kind.DISCARD_ACHIEVEMENT: ("discard an achievement", "phase 4, S8"),
+        Kind.DISCARD_INK: ("discard an ink", "phase 4, S8"),
+    }
+    spans = {kind: a.of(kind) for kind in meanings}
+    return action_table(
+        [(spans[kind].start, spans[kind].stop - 1, *said) for kind, said in meanings.items()]
+    )
+
+
+def action_table(ranges: list[tuple[int, int, str, str]]) -> str:
+    """A row for each (first, last, meaning, clause)."""
     rows = ["| Index | Action | Rule |", "|---|---|---|"]
     for first, last, meaning, clause in ranges:
         index = str(first) if first == last else f"{first}–{last}"
@@ -68,15 +135,27 @@ def actions() -> str:
     return "\n".join(rows)
 
 
-TABLES = {"facts": facts, "observation": observation, "actions": actions}
+# Page -> name of a table -> what makes it.
+TABLES: dict[str, dict[str, Callable[[], str]]] = {
+    "bibliogamo.md": {
+        "facts": bibliogamo_facts,
+        "observation": lambda: observation(BibliogamoEngine("bibliogamo")),
+        "actions": bibliogamo_actions,
+    },
+    "scriptorium.md": {
+        "facts": scriptorium_facts,
+        "observation": lambda: observation(ScriptoriumEngine("scriptorium")),
+        "actions": scriptorium_actions,
+    },
+}
 
 
-def renewed(text: str) -> str:
+def renewed(text: str, tables: Mapping[str, Callable[[], str]]) -> str:
     """The page with every table made anew."""
 
     def table(match: re.Match[str]) -> str:
         name = match.group(1)
-        return f"<!-- table: {name} -->\n\n{TABLES[name]()}\n\n<!-- end -->"
+        return f"<!-- table: {name} -->\n\n{tables[name]()}\n\n<!-- end -->"
 
     return re.sub(r"<!-- table: (\w+) -->.*?<!-- end -->", table, text, flags=re.DOTALL)
 
@@ -84,9 +163,10 @@ def renewed(text: str) -> str:
 def main(arguments: list[str]) -> int:
     """Renew the pages, or with ``--check`` say which are out of date."""
     stale = 0
-    for page in PAGES:
+    for name, tables in TABLES.items():
+        page = Path(__file__).parent / name
         before = page.read_text(encoding="utf-8")
-        after = renewed(before)
+        after = renewed(before, tables)
         if before != after and "--check" in arguments:
             print(f"{page}: out of date; run python docs/tables.py", file=sys.stderr)
             stale = 1

@@ -22,12 +22,19 @@ editions_app = typer.Typer(help="Edition files: what the games are played with."
 app.add_typer(editions_app, name="editions", no_args_is_help=True)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-GameArgument = Annotated[str, typer.Argument(help="The game: bibliogamo.")]
+GameArgument = Annotated[str, typer.Argument(help="The game: bibliogamo or scriptorium.")]
 EditionOption = Annotated[
     str | None,
     typer.Option(help="Edition: a shipped name or a YAML file; by default the game's own."),
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything random that isn't a deal.")]
+SeedsOption = Annotated[str, typer.Option(help="List of deals: dev or final.")]
+BatchSizeOption = Annotated[
+    int, typer.Option(help="Games played at once; changes only the time taken.")
+]
+ReportOption = Annotated[
+    str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -86,18 +93,25 @@ def evaluate(
             "run folders."
         ),
     ] = "random,greedy,ppo",
-    games: Annotated[int, typer.Option(help="How many deals each agent plays.")] = 2000,
-    seeds: Annotated[str, typer.Option(help="List of deals: dev or final.")] = "final",
+    games: Annotated[
+        int,
+        typer.Option(help="How many deals each agent plays; Scriptorium: each from every seat."),
+    ] = 2000,
+    seeds: SeedsOption = "final",
     edition: EditionOption = None,
     prestige: Annotated[
-        int | None, typer.Option(help="Prestige collection of every game; drawn by default.")
+        int | None,
+        typer.Option(help="Bibliogamo: prestige collection of every game; drawn by default."),
     ] = None,
-    batch_size: Annotated[
-        int, typer.Option(help="Games played at once; changes only the time taken.")
-    ] = 512,
-    out: Annotated[
-        str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
+    players: Annotated[
+        int | None, typer.Option(help="Scriptorium: seats at the table; 2 by default.")
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Scriptorium: who has the other seats; greedy by default."),
+    ] = None,
+    batch_size: BatchSizeOption = 512,
+    out: ReportOption = None,
     run: Annotated[
         list[str] | None,
         typer.Option(help="Run folder whose learning curve the report shows; may be repeated."),
@@ -105,7 +119,11 @@ def evaluate(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare agents on the same deals: means, 95% intervals, differences game by game."""
+    """Compare agents on the same deals: means, 95% intervals, differences deal by deal.
+
+    In Bibliogamo by their scores. In Scriptorium by their share of the wins from every seat, all
+    other seats taken by one opponent.
+    """
     from incunabula.training.evaluation.command import run_evaluate
 
     run_evaluate(
@@ -115,6 +133,8 @@ def evaluate(
         seeds=seeds,
         edition=edition,
         prestige=prestige,
+        players=players,
+        against=against,
         batch_size=batch_size,
         out=out,
         runs=run or (),
@@ -124,20 +144,91 @@ def evaluate(
 
 
 @app.command()
+def league(
+    game: Annotated[str, typer.Argument(help="The game: scriptorium.")],
+    agents: Annotated[
+        str,
+        typer.Option(
+            help="At least two, separated by commas: random, greedy, ppo, or paths of policy "
+            "folders or run folders. Names may stand twice."
+        ),
+    ] = "random,greedy,ppo",
+    players: Annotated[int, typer.Option(help="Seats at a table.")] = 2,
+    deals: Annotated[int, typer.Option(help="How many deals each table plays.")] = 500,
+    rotations: Annotated[
+        str | None,
+        typer.Option(
+            help="Seatings of each deal: cyclic or all; all for up to 3 players by default."
+        ),
+    ] = None,
+    seeds: SeedsOption = "final",
+    edition: EditionOption = None,
+    batch_size: BatchSizeOption = 512,
+    out: ReportOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Let agents meet in all combinations, each deal in all seats: win shares and ratings.
+
+    With fewer agents than seats, each meets copies of each other, one among many and many against
+    one. Needs the extra `train`.
+    """
+    from incunabula.training.league.command import run_league
+
+    run_league(
+        game,
+        agents,
+        players=players,
+        deals=deals,
+        rotations=rotations,
+        seeds=seeds,
+        edition=edition,
+        batch_size=batch_size,
+        out=out,
+        seed=seed,
+        as_json=as_json,
+    )
+
+
+@app.command()
 def bench(
     game: GameArgument,
     num_envs: Annotated[
-        str, typer.Option(help="Numbers of games to measure, separated by commas.")
-    ] = "1,64,1024,8192",
+        str | None,
+        typer.Option(
+            help="Numbers of games to measure, separated by commas; by default 1,64,1024, and "
+            "8192 in bibliogamo."
+        ),
+    ] = None,
     edition: EditionOption = None,
-    seconds: Annotated[float, typer.Option(help="Time for each number of games.")] = 5.0,
+    players: Annotated[
+        int | None,
+        typer.Option(help="Scriptorium: seats; as many as the edition allows by default."),
+    ] = None,
+    opponents: Annotated[
+        str | None,
+        typer.Option(
+            help="Scriptorium: agents that hold the other seats of a learner's view, measured one "
+            "after the other; random,greedy by default."
+        ),
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="Time for each row of the result.")] = 5.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Measure steps per second of random legal play, and where the time goes."""
     from incunabula.training.evaluation.command import run_bench
 
-    run_bench(game, num_envs, edition=edition, seconds=seconds, seed=seed, as_json=as_json)
+    run_bench(
+        game,
+        num_envs,
+        edition=edition,
+        players=players,
+        opponents=opponents,
+        seconds=seconds,
+        seed=seed,
+        as_json=as_json,
+    )
 
 
 @app.command()
@@ -178,6 +269,9 @@ def train(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...; by default cpu.")] = None,
     steps: Annotated[int | None, typer.Option(help="Replaces total_steps.")] = None,
     num_envs: Annotated[int | None, typer.Option(help="Replaces num_envs.")] = None,
+    players: Annotated[
+        str | None, typer.Option(help="Numbers of players, such as 2,3,4 (scriptorium).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train a policy with masked PPO (needs the extra `train`)."""
@@ -192,6 +286,7 @@ def train(
         device=device,
         steps=steps,
         num_envs=num_envs,
+        players=players,
         as_json=as_json,
     )
 

@@ -186,6 +186,21 @@ def stand(*seats: Json, bag: list[int] | None = None, **fields: Any) -> Json:
     return form
 
 
+# Seat 0 has the quill lectern, seat 1 black (blue was put away in a game of three).
+BUSY = stand(
+    seat(
+        inks={"black": 1, "red": 1, "gold": 1},
+        storage=[0, 22, 24, 27],
+        lectern_tiles=[16],
+        filled={"A": 1, "edge_left": 6},
+        tokens=0,
+    ),
+    seat(storage=[27], tokens=1),
+    round=4,
+    scriptorium=[30],
+)
+
+
 def position(form: Json, lecterns: list[list[int]] | None = None) -> Scriptorium:
     """The oracle at a JSON state; the bag's designs are drawn in ascending order.
 

@@ -210,3 +210,21 @@ def bag_order(engine: ScriptoriumEngine, row: int) -> list[int]:
     state = engine.state
     order: list[int] = state.order[row, : state.bag_left[row]][::-1].tolist()
     return order
+
+
+def legal_json(engine: ScriptoriumEngine, row: int) -> list[Json]:
+    """The legal actions of a row in JSON form."""
+    return [engine.action_to_json(row, int(a)) for a in np.flatnonzero(engine.mask[row])]
+
+
+@lru_cache
+def stand_points(name: str, players: int) -> ScriptoriumEngine:
+    """Positions to look at; not to be played on."""
+    return positions(name, players, 200, seed=11)
+
+
+def dealt(players: int = 2, rows: int = 1, name: str = "scriptorium") -> ScriptoriumEngine:
+    """New games of seeds 0, 1, 2, …"""
+    engine = ScriptoriumEngine(data_of(name), rows, players)
+    engine.deal(np.arange(rows), np.arange(rows))
+    return engine

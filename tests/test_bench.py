@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from incunabula.agents.seat.gymnasium import ScriptoriumVectorEnv
 from incunabula.envs.adapters.gymnasium import BibliogamoVectorEnv
 from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.bench import STAGGER, _Play, bench
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.training.evaluation.bench import STAGGER, bench
+from incunabula.training.evaluation.bench_play import EnginePlay, EnvPlay, LearnerPlay
 
 PARTS = {"apply", "legal", "deal", "observe", "sampling"}
 
@@ -47,7 +50,7 @@ def test_what_it_was_measured_on(result: dict[str, Any]) -> None:
 
 def test_games_are_out_of_step_with_each_other() -> None:
     env = BibliogamoVectorEnv(256, "bibliogamo")
-    _Play(env, seed=0)
+    EnvPlay(env, 0, STAGGER)
     turn = env.engine.state.turn
     assert turn.min() <= 5
     assert turn.max() >= 25
@@ -56,14 +59,73 @@ def test_games_are_out_of_step_with_each_other() -> None:
 
 def test_steps_that_only_deal_are_not_counted() -> None:
     env = BibliogamoVectorEnv(32, "bibliogamo-tiny")
-    play = _Play(env, seed=0)
+    play = EnvPlay(env, 0, STAGGER)
     actions = 0
     for _ in range(2 * STAGGER):
-        ended = int(play._ended.sum())
-        moved = play._step(play._draw(play._mask))
+        ended = int(play.ended.sum())
+        moved = play.step(play.draw(play.mask))
         assert moved == 32 - ended
         actions += moved
     assert 32 * 2 * STAGGER > actions > 32 * 2 * STAGGER * 0.8
+
+
+# Scriptorium ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, Any]:
+    options: dict[str, Any] = {"edition": "scriptorium-tiny", "players": 3, "seconds": 0.1}
+    return bench((1, 65), opponents=["random"], **options)
+
+
+def test_all_seats_and_a_learner_are_measured(table: dict[str, Any]) -> None:
+    called = [(r["view"], r.get("opponents"), r["num_envs"]) for r in table["rows"]]
+    assert called == [("engine", None, 1), ("engine", None, 65), ("learner", "random", 1)]
+    for row in table["rows"]:
+        assert (row["game"], row["players"]) == ("scriptorium", 3)
+        assert row["steps_per_second"] == max(row["runs"]) > 0
+    assert set(table["rows"][0]["parts_us"]) == PARTS
+    learner = table["rows"][-1]
+    # Two others decide as often as the learner, about.
+    assert 1.5 < learner["decisions_per_second"] / learner["steps_per_second"] < 8
+    assert json.loads(json.dumps(table)) == table
+
+
+class Counted(ScriptoriumEngine):
+    """Counts the decisions that it is given."""
+
+    taken = 0
+
+    def apply(self, actions: Any, rows: Any = None, fresh: Any = None) -> Any:
+        self.taken += len(actions)
+        return super().apply(actions, rows, fresh)
+
+
+def test_decisions_of_all_seats_are_counted() -> None:
+    env = ScriptoriumVectorEnv(9, "scriptorium-tiny", num_players=4, opponents="random")
+    play = LearnerPlay(env, 0, 16)
+    counted = Counted(env.engine.edition, 9, 4)
+    counted.put(np.arange(9), env.engine.state)
+    env.games.engine = env.engine = counted
+    before = play.decisions
+    for _ in range(60):
+        play.step(play.draw(play.mask))
+    assert play.decisions - before == counted.taken
+
+
+def test_the_engine_alone_plays_on_over_every_end() -> None:
+    engine = Counted("scriptorium-tiny", 16, 3)
+    play = EnginePlay(engine, 0, 32)
+    rounds = engine.state.round.copy()
+    assert len(np.unique(rounds)) > 1
+    engine.taken = moved = ends = 0
+    for _ in range(200):
+        moved += play.step(play.draw(play.mask))
+        ends += int(play.ended.sum())
+        assert np.array_equal(play.mask, engine.mask)
+        assert play.mask[~play.ended].any(axis=1).all()
+    assert moved == engine.taken < 200 * 16
+    assert ends > 16
 
 
 @pytest.mark.parametrize(
@@ -76,6 +138,10 @@ def test_steps_that_only_deal_are_not_counted() -> None:
         ({"seconds": 0.0}, "seconds: expected a number above 0"),
         ({"seconds": float("nan")}, "seconds: expected a number above 0"),
         ({"edition": "bibliogam"}, "did you mean 'bibliogamo'?"),
+        ({"players": 2}, "players: bibliogamo is for one"),
+        ({"opponents": ["random"]}, "opponents: bibliogamo is for one"),
+        ({"edition": "scriptorium-tiny", "players": 5}, "is for 2, 3, 4 players, got 5"),
+        ({"edition": "scriptorium-tiny", "opponents": ["rndom"]}, "did you mean 'random'"),
     ],
 )
 def test_errors_say_what_would_be_right(options: dict[str, Any], message: str) -> None:

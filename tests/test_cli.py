@@ -4,43 +4,17 @@ import gzip
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from incunabula.agents.compiled import interpreted
-from incunabula.cli import main
+from tests.commands import Cli, cli
+
+__all__ = ["cli"]
 
 GOLDEN = Path(__file__).with_name("golden") / "bibliogamo.jsonl.gz"
 TINY = ("--edition", "bibliogamo-tiny")
-
-
-class Outcome(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Outcome]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run the command in this process."""
-
-    def run(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["incunabula", *map(str, arguments)])
-        status: Any = 0
-        with interpreted():  # a few decisions aren't worth compiling for
-            try:
-                main()
-            except SystemExit as error:
-                status = error.code or 0
-        return Outcome(status, *capsys.readouterr())
-
-    return run
 
 
 # evaluate ---------------------------------------------------------------------------------------
@@ -161,6 +135,8 @@ def test_conform_agrees(cli: Cli) -> None:
     outcome = cli("conform", GOLDEN, "--json")
     expected = {"agree": True, "games": 6, "steps": 890, "difference": None}
     assert (outcome.status, json.loads(outcome.out)) == (0, expected)
+    outcome = cli("conform", GOLDEN.with_name("scriptorium-more.jsonl.gz"))
+    assert outcome == (0, "5 games, 891 steps agree\n", "")
 
 
 def test_conform_names_the_first_difference(cli: Cli, changed: Path) -> None:

@@ -1,4 +1,4 @@
-"""The engine agrees with the golden games, and a file that doesn't agree is told apart."""
+"""The engines agree with the golden games, and a file that doesn't agree is told apart."""
 
 import copy
 import gzip
@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from incunabula.envs.conform import conform
 from incunabula.envs.errors import IncunabulaError
 
-GOLDEN = sorted(Path(__file__).with_name("golden").glob("bibliogamo*.jsonl.gz"))
+GOLDEN = sorted(Path(__file__).with_name("golden").glob("*.jsonl.gz"))
 Game = dict[str, Any]
 
 
@@ -26,12 +27,22 @@ def write(path: Path, games: list[Game]) -> Path:
     return path
 
 
+def first_game(name: str) -> Game:
+    (path,) = (path for path in GOLDEN if path.name == name)
+    return read(path)[0]
+
+
 @pytest.fixture(scope="module")
 def golden() -> Game:
-    """One game of the default edition, its first steps."""
-    (path,) = (path for path in GOLDEN if path.name == "bibliogamo.jsonl.gz")
-    game = read(path)[0]
+    """One game of Bibliogamo's default edition, its first steps."""
+    game = first_game("bibliogamo.jsonl.gz")
     return game | {"steps": game["steps"][:40]}
+
+
+@pytest.fixture(scope="module")
+def finished() -> Game:
+    """One game of Scriptorium, to its end."""
+    return first_game("scriptorium.jsonl.gz")
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
@@ -44,7 +55,10 @@ def test_golden_games_agree(path: Path) -> None:
 
 
 def test_there_are_golden_games() -> None:
-    assert len(GOLDEN) == 2
+    assert [path.name for path in GOLDEN] == [
+        *("bibliogamo-more.jsonl.gz", "bibliogamo.jsonl.gz"),
+        *("scriptorium-more.jsonl.gz", "scriptorium.jsonl.gz"),
+    ]
 
 
 @pytest.mark.parametrize("field", ["time", "florins", "hand", "deck", "towers", "banned", "turn"])
@@ -75,6 +89,83 @@ def test_a_changed_reward_legal_set_action_or_start_is_found(golden: Game, tmp_p
         assert difference.step == step
         if "seed" not in field and game["seed"] == golden["seed"]:
             assert difference.field == field
+
+
+@pytest.mark.parametrize(
+    ("change", "step", "field", "expected"),
+    [
+        (lambda game: game["steps"][9]["rewards"].__setitem__(1, 5), 10, "rewards[1]", 5),
+        (lambda game: game["steps"][9]["margins"].__setitem__(0, 7), 10, "margins[0]", 7),
+        (lambda game: game["steps"][9].update(margins=[0]), 10, "margins", [0]),
+        (lambda game: game["steps"][9]["state"].update(quill_next=9), 10, "quill_next", 9),
+        (
+            lambda game: game["steps"][9]["state"]["players"][1]["inks"].update(red=99),
+            10,
+            "players[1].inks.red",
+            99,
+        ),
+        (lambda game: game["steps"][9]["state"].update(bag=[]), 10, "bag", []),
+        (lambda game: game["initial"]["lecterns"][2].update(owner=1), 0, "lecterns[2].owner", 1),
+        (lambda game: game.update(winners=[1]), 205, "winners[0]", 1),
+        (lambda game: game.update(winners=[0, 1]), 205, "winners", [0, 1]),
+        (lambda game: game.update(outcome=[0.5, -0.5]), 205, "outcome[0]", 0.5),
+        (lambda game: game["steps"].pop(), 204, "winners", [0]),
+        (lambda game: game["initial"]["players"][0].pop("inks"), 0, "players[0]", ANY),
+    ],
+)
+def test_a_change_to_a_game_of_scriptorium_is_found(
+    finished: Game,
+    tmp_path: Path,
+    change: Callable[[Game], Any],
+    step: int,
+    field: str,
+    expected: Any,
+) -> None:
+    game = copy.deepcopy(finished)
+    change(game)
+    difference = conform(write(tmp_path / "games.jsonl", [game])).difference
+    assert difference is not None
+    assert (difference.step, difference.field, difference.expected) == (step, field, expected)
+
+
+def test_what_a_game_of_scriptorium_may_leave_out(finished: Game, tmp_path: Path) -> None:
+    game = copy.deepcopy(finished)
+    game["outcome"] = [each + 1e-12 for each in game["outcome"]]
+    for step in game["steps"]:
+        step.pop("legal", None)
+    part = {name: game[name] for name in game if name not in ("winners", "outcome")}
+    part["steps"] = game["steps"][:30]
+    agreement = conform(write(tmp_path / "games.jsonl", [game, part]))
+    assert (agreement.games, agreement.steps, agreement.difference) == (2, 235, None)
+
+
+def test_games_of_both_games_and_all_players_may_stand_in_one_file(
+    golden: Game, tmp_path: Path
+) -> None:
+    games = [golden, *read(GOLDEN[-1])]
+    agreement = conform(write(tmp_path / "games.jsonl", games))
+    assert agreement.difference is None
+    assert agreement.games == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda game: game | {"players": 5}, "line 1: players: expected a whole number in 0..4"),
+        (lambda game: game | {"players": 1}, "line 1: num_players: this edition is for 2, 3, 4"),
+        (lambda game: game | {"players": True}, "players: expected a whole number"),
+        (lambda game: without(game, "players"), "field 'players' is missing"),
+        (lambda game: game | {"tape": {"bag": []}}, "line 1: tape: expected a mapping with bag"),
+        (lambda game: without(game, "steps", 2, "state", "pot"), "field 'pot' is missing"),
+        (lambda game: without(game, "seed"), "field 'seed' is missing"),
+        (lambda game: game | {"seed": None}, "seed: expected a whole number"),
+    ],
+)
+def test_a_malformed_game_of_scriptorium(
+    finished: Game, tmp_path: Path, change: Callable[[Game], Game], said: str
+) -> None:
+    with pytest.raises(IncunabulaError, match=said):
+        conform(write(tmp_path / "games.jsonl", [change(finished)]))
 
 
 def test_the_legal_set_may_be_left_out_and_comes_in_any_order(golden: Game, tmp_path: Path) -> None:
@@ -115,6 +206,7 @@ def test_a_file_that_is_no_games(tmp_path: Path, content: str, said: str) -> Non
     [
         (lambda game: game | {"seed": -1}, "line 1: seed: expected a whole number"),
         (lambda game: game | {"seed": 1.5}, "seed: expected a whole number"),
+        (lambda game: game | {"players": 2}, "players: expected no such field in a game of bib"),
         (lambda game: game | {"prestige": "x"}, "prestige: expected a whole number"),
         (lambda game: game | {"steps": 3}, "line 1: malformed game"),
         (lambda game: game | {"tape": {"shuffles": 3}}, "line 1: tape"),
@@ -145,3 +237,5 @@ def test_the_edition_can_be_given(golden: Game, tmp_path: Path) -> None:
     assert conform(path, "bibliogamo").difference is None
     with pytest.raises(IncunabulaError, match="none of the shipped editions"):
         conform(path)
+    with pytest.raises(IncunabulaError, match="field 'players' is missing"):
+        conform(path, "scriptorium")

@@ -41,6 +41,8 @@ def python_blocks() -> list[Any]:
 def test_python_blocks_run(code: str) -> None:
     if "sb3" in code and not has_training():
         pytest.skip("needs the train extra")
+    if "scriptorium_v0" in code:
+        pytest.importorskip("pettingzoo")
     exec(compile(code, "block", "exec"), {"__name__": "__main__"})
 
 

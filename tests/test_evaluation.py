@@ -306,7 +306,7 @@ def write_policy(folder: Any) -> None:
     network: dict[str, Any] = {"kind": "mlp", "layers": [8], "value_layers": [8]}
     network |= {"activation": "tanh", "card_dim": 4, "tower_dim": 4}
     rng = np.random.default_rng(0)
-    shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
+    shapes = expected_shapes(network, engine)
     weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
     save_policy(folder, weights, edition=engine.edition, network=network, training={"steps": 1})
 

@@ -18,10 +18,14 @@ import incunabula
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("agents", "configs", "envs", "training")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+GYMNASIUM = {
+    "Bibliogamo": "incunabula.envs.adapters.gymnasium:Bibliogamo",
+    "Scriptorium": "incunabula.agents.seat.gymnasium:Scriptorium",
+}
 IDS = {
-    "incunabula/Bibliogamo-v0": "bibliogamo",
-    "incunabula/Bibliogamo-tiny-v0": "bibliogamo-tiny",
-    "incunabula/Bibliogamo-small-v0": "bibliogamo-small",
+    f"incunabula/{game}{size}-v0": f"{game.lower()}{size}"
+    for game in GYMNASIUM
+    for size in ("", "-tiny", "-small")
 }
 
 
@@ -98,8 +102,9 @@ def test_the_ids_are_registered_once_without_a_warning() -> None:
     for env_id, edition in IDS.items():
         spec = registry[env_id]
         assert spec.kwargs == {"edition": edition}
-        assert spec.entry_point == "incunabula.envs.adapters.gymnasium:BibliogamoEnv"
-        assert spec.vector_entry_point == "incunabula.envs.adapters.gymnasium:BibliogamoVectorEnv"
+        where = GYMNASIUM["Bibliogamo" if "Bibliogamo" in env_id else "Scriptorium"]
+        assert spec.entry_point == f"{where}Env"
+        assert spec.vector_entry_point == f"{where}VectorEnv"
     python("import gymnasium; gymnasium.make('incunabula:incunabula/Bibliogamo-v0').close()")
 
 
@@ -126,8 +131,8 @@ def test_the_wheel_and_the_source_archive_hold_everything(tmp_path: Path) -> Non
     code = (
         f"import json, sys; sys.path += {[p for p in sys.path if 'site-packages' in p]!r}; "
         "import incunabula; "
-        "from incunabula.envs.bibliogamo.edition import shipped_editions, load_edition; "
-        "[load_edition(name) for name in shipped_editions()]; "
+        "from incunabula.envs.editions import load_any_edition, shipped_editions; "
+        "[load_any_edition(name) for name in shipped_editions()]; "
         "print(json.dumps([incunabula.__file__, shipped_editions()]))"
     )
     for number, built in enumerate((wheel, archive)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from hypothesis import strategies as st
 
 from incunabula.envs.json_state import StateError
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.envs.scriptorium.json_form import lay_bag
 from incunabula.envs.scriptorium.state import Phase
-from tests.by_hand_scriptorium import FULL, LEFT_PAGE
+from tests.by_hand_scriptorium import FULL, LEFT_PAGE, lectern, seat, stand
 from tests.oracle.bibliogamo import random_order
 from tests.play_scriptorium import (
     TABLES,
@@ -25,17 +25,15 @@ from tests.play_scriptorium import (
     QuickGame,
     bag_order,
     data_of,
-    positions,
+    dealt,
+    frozen,
+    legal_json,
+    stand_points,
 )
 from tests.strategies import SEEDS
 from tests.strategies_scriptorium import editions
 
 MISSING = object()
-
-
-@lru_cache
-def stand_points(name: str, players: int) -> ScriptoriumEngine:
-    return positions(name, players, 160, seed=3)
 
 
 @pytest.mark.parametrize(("name", "players"), TABLES)
@@ -110,51 +108,83 @@ def test_a_restored_game_is_dealt_on_from_its_seed() -> None:
         other.restore(0, form, 99)
         game = QuickGame(data, 3, seed=99)
         game.stand_at(form, bag_order(other, 0))
-        Beside(other, data).play(
-            [game], Eager(other.actions, 1, np.random.default_rng(int(row)))
-        )
+        Beside(other, data).play([game], Eager(other.actions, 1, np.random.default_rng(int(row))))
         assert form["round"] < game.round
 
 
-def test_a_new_game_restored_with_its_seed_is_that_game() -> None:
-    engine = ScriptoriumEngine("scriptorium", 1, 2)
-    engine.deal(np.arange(1), [77])
-    form = engine.snapshot(0)
+def test_a_full_bag_is_laid_as_a_deal_lays_it() -> None:
+    engine = dealt(rows=3)
     every = [tile["copies"][2] for tile in data_of("scriptorium")["tiles"]]
-    bag = engine.state.copy()
-    bag.bag[0], bag.bag_left[0] = every, sum(every)
-    engine.put(np.arange(1), bag)
-    before = bag_order(engine, 0)
-    engine._lay_hidden(np.arange(1))
-    assert bag_order(engine, 0) == before  # as the deal laid it
-    engine.restore(0, form, 77)
-    assert sorted(bag_order(engine, 0)) == sorted(before[12:])
+    engine.state.bag[:], engine.state.bag_left[:] = every, sum(every)
+    before = [bag_order(engine, row) for row in range(3)]
+    engine.state.order[:] = 0
+    lay_bag(engine.tables, engine.state, np.arange(3))
+    assert [bag_order(engine, row) for row in range(3)] == before
 
 
 # What is refused ---------------------------------------------------------------------------------
 
 
-@lru_cache
-def in_phase(phase: str) -> Json:
-    """A state of three players in that phase, in the middle of a game."""
-    engine = stand_points("scriptorium", 3)
-    rows = np.flatnonzero(engine.state.phase == Phase[phase.upper()])
-    fitting = [row for row in rows if engine.state.round[row] > 2]
-    assert fitting
-    return engine.snapshot(int(fitting[0]))
+# States of three players in round 3, one for each phase. In the middle of the day seat 0 has the
+# quill lectern, seat 1 black, seat 2 red; blue was put away.
+SEATS = (
+    seat(inks={"black": 2, "red": 1}, storage=[0, 10], tokens=2, filled={"edge_left": 1}, points=1),
+    seat(inks={"gold": 3}, storage=[16], tokens=3),
+    seat(lectern_tiles=[4, 4], tokens=1),
+)
+HANDS = (*SEATS[:2], seat(tokens=1))  # nothing of a lectern
+FOUR = [3, 5, 7, 9]
+BAG = [0, 1, 1, 30]
+ILLUMINATE = stand(*SEATS, round=3, bag=BAG, scriptorium=[2, 2], quill_next=0)
+INK = stand(
+    *HANDS,
+    round=3,
+    bag=BAG,
+    phase="ink",
+    player=1,
+    quill=1,
+    pot={"red": 1},
+    lecterns=[(lectern, None, FOUR) for lectern in (0, 1, 2, 5)],
+)
+LECTERN = INK | {"phase": "lectern", "pot": dict.fromkeys(INK["pot"], 0)}
+QUILL = stand(
+    *HANDS,
+    round=3,
+    bag=BAG,
+    phase="quill",
+    player=2,
+    quill=1,
+    lecterns=[*((lectern, None, FOUR) for lectern in (0, 1, 2)), (5, 2, [])],
+)
+DISCARD = stand(
+    *(HANDS[0], seat(tokens=3, storage=[16] * 8), seat(inks={"black": 8})),
+    round=3,
+    bag=BAG,
+    phase="discard",
+    player=1,
+)
+OVER = stand(*HANDS, round=3, phase="over", player=None)
 
 
-def changed(form: Json, path: str, value: Any) -> Json:
-    """A copy with one entry set, or left out if ``value`` is MISSING."""
+@pytest.mark.parametrize("form", [INK, LECTERN, QUILL, ILLUMINATE, DISCARD, OVER])
+def test_the_states_from_which_the_wrong_ones_are_made_are_right(form: Json) -> None:
+    engine = ScriptoriumEngine("scriptorium", 1, 3)
+    engine.restore(0, form, 0)
+    assert engine.snapshot(0) == form
+
+
+def changed(form: Json, changes: Json) -> Json:
+    """A copy with these entries set, each by its path, or left out if MISSING."""
     form = copy.deepcopy(form)
-    keys = [int(key) if key.isdigit() else key for key in re.findall(r"\w+", path)]
-    holder: Any = form
-    for key in keys[:-1]:
-        holder = holder[key]
-    if value is MISSING:
-        del holder[keys[-1]]
-    else:
-        holder[keys[-1]] = value
+    for path, value in changes.items():
+        *keys, last = [int(key) if key.isdigit() else key for key in re.findall(r"\w+", path)]
+        holder: Any = form
+        for key in keys:
+            holder = holder[key]
+        if value is MISSING:
+            del holder[last]
+        else:
+            holder[last] = value
     return form
 
 
@@ -182,7 +212,7 @@ COUNTS = [
 @pytest.mark.parametrize("path", COUNTS)
 @pytest.mark.parametrize("value", NOT_A_COUNT, ids=repr)
 def test_what_is_no_count_is_refused_by_the_name_of_its_field(path: str, value: Any) -> None:
-    said = refused(changed(in_phase("illuminate"), path, value))
+    said = refused(changed(ILLUMINATE, {path: value}))
     assert said.startswith(f"state.{path}: expected an integer in 0..") or (
         path == "round" and said.startswith("state.round: expected an integer in 1..")
     )
@@ -191,7 +221,7 @@ def test_what_is_no_count_is_refused_by_the_name_of_its_field(path: str, value: 
 @pytest.mark.parametrize("value", [3, -1, 1.0, True, "0"], ids=repr)
 @pytest.mark.parametrize("path", ["player", "quill_next", "grimoire", "lecterns[0].owner"])
 def test_what_is_no_seat_is_refused(path: str, value: Any) -> None:
-    said = refused(changed(in_phase("illuminate"), path, value))
+    said = refused(changed(ILLUMINATE, {path: value}))
     assert said.startswith(f"state.{path}: expected an integer in 0..2")
 
 
@@ -201,7 +231,7 @@ def test_what_is_no_seat_is_refused(path: str, value: Any) -> None:
 )
 @pytest.mark.parametrize("value", [None, 3, "3", {}, [31], [-1], [1.0], [True], [None]], ids=repr)
 def test_what_is_no_list_of_tiles_is_refused(path: str, value: Any) -> None:
-    said = refused(changed(in_phase("illuminate"), path, value))
+    said = refused(changed(ILLUMINATE, {path: value}))
     entry = "[0]: expected an integer in 0..30" if isinstance(value, list) else ": expected a list"
     assert said.startswith(f"state.{path}{entry}")
 
@@ -246,7 +276,7 @@ MALFORMED: list[tuple[str, Any, str]] = [
 def test_a_malformed_state_is_refused_by_the_name_of_its_field(
     path: str, value: Any, said: str
 ) -> None:
-    assert refused(changed(in_phase("illuminate"), path, value)).startswith(said)
+    assert refused(changed(ILLUMINATE, {path: value})).startswith(said)
 
 
 @pytest.mark.parametrize("form", [None, [], "state", 3])
@@ -254,203 +284,178 @@ def test_what_is_no_mapping_is_refused(form: Any) -> None:
     assert refused(form).startswith("state: expected a mapping")
 
 
-def lectern_of(form: Json, seat: int | None) -> int:
-    """The place in the list of the lectern this seat owns."""
-    owners = [each["owner"] for each in form["lecterns"]]
-    return owners.index(seat)
+FILLED = dict.fromkeys(SEATS[0]["filled"], 0)
+# Of states whose fields are each in their range: what contradicts what.
+CONTRADICTIONS: list[tuple[Json, Json, str]] = [
+    # The bag and the rounds
+    (ILLUMINATE, {"bag_left": 5}, "state.bag_left: 5 contradicts bag, which holds 4 tiles"),
+    (ILLUMINATE, {"bag[30]": 0}, "state.bag_left: 4 contradicts bag, which holds 3 tiles"),
+    (
+        ILLUMINATE,
+        {"players[0].storage": [1] * 43, "round": 3},
+        "state.round: by round 3 at most 48",
+    ),
+    (ILLUMINATE, {"round": 256}, "state.round: 256 rounds with 4 tiles left in the bag need a bag"),
+    (OVER, {"round": 258}, "state.round: 258 rounds with 0 tiles left in the bag need a bag of"),
+    (OVER, {"bag[0]": 1, "bag_left": 1}, "state.phase: over needs an empty bag or a full"),
+    (
+        INK,
+        {"players[0].filled": FILLED | FULL, "round": 8},
+        "state.phase: ink, but the game ended the day that seat 0's manuscript was full",
+    ),
+    # Inks
+    (INK, {"pot.red": 4}, "state.pot.red: a round brings 3, got 4"),
+    (
+        INK,
+        {"players[0].inks.red": 9},
+        "state.players: 10 red inks with the pot's; expected at most 9",
+    ),
+    (
+        INK,
+        {"pot.red": 0},
+        "state.pot: holds inks in phase ink and none in others, got 0 in phase ink",
+    ),
+    (LECTERN, {"pot.red": 1}, "state.pot: holds inks in phase ink and none in others, got 1"),
+    # Lecterns
+    (
+        ILLUMINATE,
+        {"lecterns[1].lectern": 0},
+        "state.lecterns[1].lectern: lectern 0 is listed before",
+    ),
+    (ILLUMINATE, {"lecterns[1].owner": 1}, "state.lecterns[1].owner: seat 1 owns another lectern"),
+    (ILLUMINATE, {"lecterns[0].tiles": [3]}, "state.lecterns[0].tiles: expected none, as seat 1"),
+    (INK, {"lecterns[0].owner": 0, "lecterns[0].tiles": []}, "state.lecterns: expected no owner"),
+    (
+        ILLUMINATE,
+        {"phase": "lectern", "quill_next": None},
+        "state.phase: lectern, but everybody has",
+    ),
+    (ILLUMINATE, {"lecterns[0].owner": None}, "state.lecterns: expected an owner for every seat"),
+    (
+        OVER,
+        {"lecterns[0].owner": None},
+        "state.lecterns: expected an owner for every seat in phase over",
+    ),
+    (ILLUMINATE, {"lecterns[2].tiles": [3]}, "state.lecterns: 1 tiles on lectern 2, which nobody"),
+    (
+        INK,
+        {"lecterns[2].tiles": [3] * 5},
+        "state.lecterns: 5 tiles on lectern 2, which nobody owns",
+    ),
+    (LECTERN, {"lecterns[3].tiles": [3] * 3}, "state.lecterns: 3 tiles on lectern 5, which nobody"),
+    (INK, {"quill_next": 0}, "state.quill_next: expected null in phase ink, got 0"),
+    (QUILL, {"quill_next": 2}, "state.quill_next: expected null in phase quill, got 2"),
+    (OVER, {"quill_next": 0}, "state.quill_next: expected null in phase over, got 0"),
+    (ILLUMINATE, {"quill_next": 1}, "state.quill_next: seat 1 doesn't own the quill lectern"),
+    # Players
+    (
+        ILLUMINATE,
+        {"players[1].filled.A": 2},
+        "state.players[1].filled.A: expected at most 1, got 2",
+    ),
+    (ILLUMINATE, {"players[2].lectern_tiles": [1] * 5}, "state.players[2].lectern_tiles: expected"),
+    (
+        DISCARD,
+        {"players[2].lectern_tiles": [1]},
+        "state.players[2].lectern_tiles: expected at most 0",
+    ),
+    (INK, {"players[0].lectern_tiles": [1]}, "state.players[0].lectern_tiles: expected at most 0"),
+    (QUILL, {"players[1].storage": [1] * 8}, "state.players[1].storage: expected at most 7"),
+    (
+        ILLUMINATE,
+        {"players[0].points": 9, "players[0].score": 13},
+        "state.players[0].points: at most 8 can be had with these spaces filled in 3 rounds, got 9",
+    ),
+    (ILLUMINATE, {"players[0].score": 6}, "state.players[0].score: 6 is not what points, achieve"),
+    (
+        ILLUMINATE,
+        {"players[0].tokens": 6, "players[0].score": 13},
+        "state.players: 10 help tokens among 3 players; expected at most 3 each at the start, 9",
+    ),
+    # Achievements
+    (
+        ILLUMINATE,
+        {"achievements.left_page": 1},
+        "state.achievements.left_page: 1 contradicts the players' achievements: it is listed by "
+        "nobody",
+    ),
+    (
+        ILLUMINATE,
+        {"players[1].achievements": ["left_page"], "players[1].score": 11},
+        "state.achievements.left_page: None contradicts the players' achievements: it is listed by "
+        "seats [1]",
+    ),
+    (
+        ILLUMINATE,
+        {
+            "players[1].achievements": ["left_page"],
+            "players[1].score": 11,
+            "achievements.left_page": 1,
+        },
+        "state.achievements.left_page: seat 1 hasn't filled its spaces",
+    ),
+    (ILLUMINATE, {"achievements.left_page": "gone"}, "state.achievements.left_page: null as long"),
+    (
+        ILLUMINATE,
+        {"players[1].filled": FILLED | LEFT_PAGE},
+        "state.achievements.left_page: null as long as nobody has filled its spaces, and seat 1",
+    ),
+    # Whose turn it is
+    (ILLUMINATE, {"player": None}, "state.player: null when over and a seat before, got None"),
+    (OVER, {"player": 0}, "state.player: null when over and a seat before, got 0 in phase over"),
+    (INK, {"grimoire": 1}, "state.player: 1 in phase ink; expected seat 0, seat 2: who took"),
+    (LECTERN, {"player": 2}, "state.player: 2 in phase lectern; expected seat 1: the grimoire's"),
+    (LECTERN, {"grimoire": 0}, "state.player: 1 in phase lectern; expected seat 0: the grimoire's"),
+    (
+        QUILL,
+        {"phase": "lectern"} | {"player": 1},
+        "state.player: 1 in phase lectern; expected seat 2",
+    ),
+    (
+        QUILL,
+        {"phase": "lectern", "grimoire": 2},
+        "state.player: 2 in phase lectern; expected seat 1",
+    ),
+    (QUILL, {"player": 1}, "state.player: 1 in phase quill; expected seat 2: who owns the quill"),
+    (QUILL, {"grimoire": 0}, "state.grimoire: seat 0 holds it, so the first lectern is his"),
+    (DISCARD, {"player": 2}, "state.player: 2 in phase discard; expected seat 1: the first seat"),
+    (DISCARD, {"quill": 2}, "state.player: 1 in phase discard; expected seat 2: the first seat"),
+    (
+        DISCARD,
+        {"players[1].storage": [], "players[2].inks.black": 7},
+        "state.player: 1 in phase discard; expected nobody: the first seat from the quill",
+    ),
+    (OVER, {"players[2].inks.black": 8}, "state.phase: over, but seat 2 still owes a discard"),
+]
 
 
-def with_quill_lectern() -> Json:
-    """An illumination in which the quill lectern is seat 1's."""
-    form = copy.deepcopy(in_phase("illuminate"))
-    for each in form["lecterns"]:
-        if each["lectern"] == 5:
-            each["lectern"] = next(k for k in range(6) if k not in {o["lectern"] for o in form["lecterns"]})
-    form["lecterns"][lectern_of(form, 1)]["lectern"] = 5
-    return form | {"quill_next": 1}
+@pytest.mark.parametrize(("form", "changes", "said"), CONTRADICTIONS)
+def test_a_state_that_contradicts_itself_is_refused(form: Json, changes: Json, said: str) -> None:
+    assert refused(changed(form, changes)).startswith(said)
 
 
-def test_a_state_with_the_quill_lectern_is_accepted_as_it_stands() -> None:
-    engine = ScriptoriumEngine("scriptorium", 1, 3)
-    engine.restore(0, with_quill_lectern(), 0)
-    assert engine.snapshot(0)["quill_next"] == 1
-
-
-def contradictions() -> dict[str, tuple[Json, str]]:
-    """States whose fields are each in their range, and what contradicts what."""
-    ink, lectern, quill, illuminate, discard, over = map(
-        in_phase, ("ink", "lectern", "quill", "illuminate", "discard", "over")
+def test_with_two_players_the_grimoires_holder_chooses_for_the_quills() -> None:
+    # S4 as a position: seat 1 has the grimoire and has chosen, seat 0 the quill and no lectern.
+    form = stand(
+        *HANDS[:2],
+        round=3,
+        bag=BAG,
+        phase="lectern",
+        player=1,
+        grimoire=1,
+        lecterns=[(0, 1, []), (3, None, FOUR), (4, None, FOUR)],
     )
-    free = lectern_of(lectern, None)
-    owned = lectern_of(illuminate, 0)
-    taken = next(name for name, n in ink["pot"].items() if n)
-    seats = range(3)
-    player = illuminate["players"][0]
-    everything = {name: 9 for name in player["inks"]}
-
-    def other(form: Json) -> int:
-        return next(seat for seat in seats if seat != form["player"])
-
-    return {
-        "bag_left": (changed(illuminate, "bag_left", 1), "state.bag_left: 1 contradicts bag"),
-        "tiles drawn": (changed(illuminate, "round", 1), "state.round: by round 1 at most 16"),
-        "rounds": (changed(illuminate, "round", 300), "state.round: 300 rounds with"),
-        "over too early": (
-            illuminate | {"phase": "over", "player": None},
-            "state.phase: over needs an empty bag or a full manuscript",
-        ),
-        "played on": (
-            changed(ink, "players[0].filled", FULL),
-            "state.",
-        ),
-        "pot too full": (changed(ink, f"pot.{taken}", 7), f"state.pot.{taken}: a round brings"),
-        "inks from nowhere": (
-            changed(illuminate, "players[0].inks.red", 100),
-            "state.players: 10",
-        ),
-        "inks in the pot": (changed(illuminate, "pot.red", 1), "state.pot: holds inks in phase"),
-        "an empty pot": (
-            changed(ink, "pot", dict.fromkeys(ink["pot"], 0)),
-            "state.pot: holds inks in phase ink",
-        ),
-        "a lectern twice": (
-            changed(illuminate, "lecterns[1].lectern", illuminate["lecterns"][0]["lectern"]),
-            "state.lecterns[1].lectern: lectern",
-        ),
-        "two lecterns": (
-            changed(illuminate, f"lecterns[{lectern_of(illuminate, None)}].owner", 0),
-            "state.lecterns[",
-        ),
-        "tiles of an owned lectern": (
-            changed(illuminate, f"lecterns[{owned}].tiles", [3]),
-            f"state.lecterns[{owned}].tiles: expected none",
-        ),
-        "no lectern": (
-            changed(illuminate, f"lecterns[{owned}].owner", None),
-            "state.lecterns: expected an owner for every seat in phase illuminate; seat 0",
-        ),
-        "an owner in phase 1": (
-            changed(changed(ink, "lecterns[0].owner", 0), "lecterns[0].tiles", []),
-            "state.lecterns: expected no owner",
-        ),
-        "nobody left to serve": (illuminate | {"phase": "lectern"}, "state.phase: lectern, but"),
-        "too many tiles on a lectern": (
-            changed(lectern, f"lecterns[{free}].tiles", [0, 1, 2, 3, 4]),
-            "state.",
-        ),
-        "too few tiles on a lectern": (
-            changed(lectern, f"lecterns[{free}].tiles", []),
-            f"state.lecterns: 0 tiles on lectern {lectern['lecterns'][free]['lectern']}",
-        ),
-        "tiles not put away": (
-            changed(illuminate, f"lecterns[{lectern_of(illuminate, None)}].tiles", [0]),
-            "state.lecterns: 1 tiles on lectern",
-        ),
-        "quill_next too early": (changed(ink, "quill_next", 0), "state.quill_next: expected null"),
-        "quill_next at the end": (changed(over, "quill_next", 0), "state.quill_next: expected"),
-        "quill_next of another": (
-            with_quill_lectern() | {"quill_next": 0},
-            "state.quill_next: seat 0 doesn't own",
-        ),
-        "filled": (
-            changed(illuminate, "players[1].filled.A", 2),
-            "state.players[1].filled.A: expected at most 1, got 2",
-        ),
-        "lectern tiles": (
-            changed(changed(illuminate, "players[0].lectern_tiles", [1] * 5), "round", 40),
-            "state.players[0].lectern_tiles: expected at most 4",
-        ),
-        "lectern tiles in phase 4": (
-            changed(discard, "players[0].lectern_tiles", [1]),
-            "state.players[0].lectern_tiles: expected at most 0",
-        ),
-        "lectern tiles without a lectern": (
-            changed(changed(ink, "players[0].lectern_tiles", [1]), "round", 40),
-            "state.players[0].lectern_tiles: expected at most 0 in phase ink without a lectern",
-        ),
-        "storage after the day": (
-            changed(changed(ink, "players[0].storage", [1] * 8), "round", 40),
-            "state.players[0].storage: expected at most 7",
-        ),
-        "points": (
-            changed(changed(illuminate, "players[0].points", 900), "players[0].score", 900 + 2 * player["tokens"] + 5 * len(player["achievements"])),
-            "state.players[0].points: at most",
-        ),
-        "score": (
-            changed(illuminate, "players[0].score", player["score"] + 1),
-            f"state.players[0].score: {player['score'] + 1} is not what",
-        ),
-        "tokens": (
-            changed(changed(illuminate, "players[0].tokens", 10), "players[0].score", player["score"] + 2 * (10 - player["tokens"])),
-            "state.players: ",
-        ),
-        "an achievement nobody lists": (
-            changed(illuminate, "achievements.full_frame", 1),
-            "state.achievements.full_frame: 1 contradicts the players' achievements: it is listed "
-            "by nobody",
-        ),
-        "an achievement somebody lists": (
-            changed(
-                changed(illuminate, "players[1].achievements", ["full_frame"]),
-                "players[1].score",
-                illuminate["players"][1]["score"]
-                + 5
-                - 5 * len(illuminate["players"][1]["achievements"]),
-            ),
-            "state.achievements.",
-        ),
-        "an achievement gone too early": (
-            changed(illuminate, "achievements.full_frame", "gone"),
-            "state.achievements.full_frame: null as long as nobody has filled its spaces",
-        ),
-        "an achievement open too long": (
-            changed(
-                changed(
-                    illuminate | {"round": 40},
-                    "players[2].filled",
-                    illuminate["players"][2]["filled"] | LEFT_PAGE,
-                ),
-                "achievements.left_page",
-                None,
-            ),
-            "state.achievements.left_page: null as long as",
-        ),
-        "nobody to act": (illuminate | {"player": None}, "state.player: null when over and a"),
-        "somebody to act": (over | {"player": 0}, "state.player: null when over and a seat"),
-        "the grimoire's holder in phase 1": (
-            ink | {"grimoire": ink["player"]},
-            f"state.player: {ink['player']} in phase ink; expected",
-        ),
-        "the grimoire's holder unserved": (
-            quill | {"grimoire": next(s for s in seats if s not in [o["owner"] for o in quill["lecterns"]])}
-            if None in [o["owner"] for o in quill["lecterns"]][:0]
-            else lectern_without_choice(),
-            "state.grimoire: seat",
-        ),
-        "the wrong giver": (
-            unserved_giver(),
-            "state.player: ",
-        ),
-        "the wrong one asked": (
-            quill | {"player": other(quill)},
-            f"state.player: {other(quill)} in phase quill; expected seat {quill['player']}: who "
-            "owns the quill lectern",
-        ),
-        "the wrong one discards": (
-            discard | {"player": (discard["player"] + 1) % 3},
-            f"state.player: {(discard['player'] + 1) % 3} in phase discard; expected seat "
-            f"{discard['player']}",
-        ),
-        "nothing to discard": (
-            changed(
-                changed(discard, f"players[{discard['player']}].storage", []),
-                f"players[{discard['player']}].inks",
-                dict.fromkeys(everything, 0),
-            ),
-            f"state.player: {discard['player']} in phase discard; expected",
-        ),
-        "a discard owed at the end": (
-            changed(over, "players[0].inks.black", 8),
-            "state.phase: over, but seat 0 still owes a discard",
-        ),
+    engine = ScriptoriumEngine("scriptorium", 1, 2)
+    engine.restore(0, form, 0)
+    assert {frozen(each) for each in legal_json(engine, 0)} == {
+        frozen(lectern(3, 0)),
+        frozen(lectern(4, 0)),
     }
+    with pytest.raises(StateError, match=r"^state\.player: 0 in phase lectern; expected seat 1"):
+        engine.restore(0, form | {"player": 0}, 0)
+
+
+def test_a_state_of_another_number_of_players_is_refused() -> None:
+    engine = ScriptoriumEngine("scriptorium", 1, 2)
+    with pytest.raises(StateError, match=r"^state\.lecterns: expected a list of 3"):
+        engine.restore(0, ILLUMINATE, 0)

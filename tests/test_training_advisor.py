@@ -35,7 +35,7 @@ def make_policy(folder: Path, scale: float, **changes: Any) -> Path:
     """A policy of random weights of this size."""
     engine = BibliogamoEngine(EDITION)
     network = NETWORK | changes
-    shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
+    shapes = expected_shapes(network, engine)
     rng = np.random.default_rng(0)
     weights = {n: (scale * rng.normal(size=s)).astype(np.float32) for n, s in shapes.items()}
     save_policy(folder, weights, edition=load_edition(EDITION), network=network, training={})

@@ -46,7 +46,7 @@ def random_weights(
     network: dict[str, Any], edition: str = "bibliogamo", seed: int = 0
 ) -> dict[str, npt.NDArray[np.float32]]:
     engine = BibliogamoEngine(edition)
-    shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
+    shapes = expected_shapes(network, engine)
     rng = np.random.default_rng(seed)
     return {n: rng.normal(size=s).astype(np.float32) for n, s in shapes.items()}
 

@@ -48,7 +48,7 @@ def lean(env: TrainingVecEnv, network: Network, bf16: bool = False, **changes: A
     model = LeanMaskablePPO(
         LeanPolicy,
         env,
-        policy_kwargs={"network": network, "tables": env.engine.tables, "bf16": bf16},
+        policy_kwargs={"network": network, "engine": env.engine, "bf16": bf16},
         **(HYPERPARAMETERS | changes),
     )
     return prepared(model)
@@ -221,7 +221,7 @@ def test_networks_are_those_of_the_policy_folder(kind: Any, edition: str) -> Non
     engine = learner.environment.engine
     obs = engine.observe()
     weights, network = learner.weights(), learner.network()
-    shapes = expected_shapes(network, engine.layout.size, engine.actions.n, engine.tables)
+    shapes = expected_shapes(network, engine)
     assert {name: array.shape for name, array in weights.items()} == shapes
     numpy_network = NumpyNetwork(network, weights, engine.tables)
     policy = learner.model.policy

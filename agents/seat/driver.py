@@ -180,14 +180,9 @@ class SeatGames(Games[ScriptoriumEngine]):
                 if not rows.size:
                     return
                 actions = np.empty(len(rows), np.intp)
-                for number in np.unique(holder):
-                    mine = np.flatnonzero(holder == number)
-                    agent = self.roster[number]
-                    assert agent is not None
-                    some = rows[mine]
-                    actions[mine] = agent.act(
-                        View(engine, some, self.luck[some], self.decision[some])
-                    )
+                for number in np.flatnonzero(np.bincount(holder)):
+                    mine = holder == number
+                    actions[mine] = self._ask(number, rows[mine])
                 engine.apply(actions, rows)
                 self.decision[rows] += 1
         except IllegalActionError as error:
@@ -202,6 +197,20 @@ class SeatGames(Games[ScriptoriumEngine]):
         except Exception:
             self.ready = False  # some games stand in the middle of the others' moves
             raise
+
+    def _ask(self, number: int, rows: Rows) -> npt.NDArray[np.integer[Any]]:
+        """What an agent of the roster does in these games."""
+        agent = self.roster[number]
+        assert agent is not None
+        chosen = agent.act(View(self.engine, rows, self.luck[rows], self.decision[rows]))
+        actions = self.engine.actions.n
+        whole = isinstance(chosen, np.ndarray) and chosen.dtype.kind in "iu"
+        if not whole or chosen.shape != rows.shape or ((chosen < 0) | (chosen >= actions)).any():
+            raise IncunabulaError(
+                f"opponent {agent.name!r}: act must return an array of {len(rows)} integers in "
+                f"0..{actions - 1}, one for each game, got {chosen!r}"
+            )
+        return chosen
 
     def _worth(self, rows: Rows) -> npt.NDArray[np.float64]:
         """The learner's running score or margin, float64 (n,)."""
@@ -242,6 +251,10 @@ class SeatGames(Games[ScriptoriumEngine]):
             "scores": scores,
             "seat": self.seat.astype(np.int64),
         }
+
+    def draw(self, row: int) -> str:
+        """The row's table as text, and whose seat the learner's is."""
+        return f"the learner has seat {self.seat[row]}\n{super().draw(row)}"
 
     def won(self, rows: Rows) -> npt.NDArray[np.bool_]:
         """Whether the learner has the highest score (ties included), bool (n,)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from incunabula.agents.seat.driver import SeatGames
 from incunabula.agents.seat.opponents import OpponentsLike
-from incunabula.envs.adapters.games import EditionLike
+from incunabula.envs.adapters.games import Arrays, EditionLike
 from incunabula.envs.adapters.sb3 import GamesSB3VecEnv
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
@@ -61,3 +61,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
     def set_opponents(self, opponents: OpponentsLike) -> None:
         """Change who holds the other seats, from each row's next game on; for self-play."""
         self.games.set_opponents(opponents)
+
+    def _facts(self) -> Arrays:
+        games = self.games
+        return super()._facts() | {"is_success": games.won(games.rows)}

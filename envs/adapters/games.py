@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.chance import TapeError, as_seed, episode_seeds, random_seed
+from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.deals import Deals, Fixed
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine, Fresh, Rows
@@ -112,13 +112,12 @@ class Games(Generic[EngineType]):
         """Deal the next game in each row; a seed (not None) starts again at that row's episode 0.
 
         ``options`` may hold what can be fixed for these episodes alone; other keys are left to
-        wrappers. A refused reset uses up no episode.
+        wrappers. A reset refused for its options uses up no episode.
         """
         if not isinstance(options or {}, Mapping):
             raise IncunabulaError(f"options: expected a mapping or None, got {options!r}")
         options = options or {}
         fixed = self.deals.read(options)
-        before = self.base.copy(), self.episode.copy(), self.seeded.copy()
         for row, seed in zip(rows, seeds, strict=True):
             if seed is not None or not self.seeded[row]:
                 self.base[row] = random_seed() if seed is None else seed
@@ -126,11 +125,7 @@ class Games(Generic[EngineType]):
                 self.seeded[row] = True
             else:
                 self.episode[row] += np.uint64(1)
-        try:
-            self._deal(rows, fixed, options)
-        except TapeError:
-            self.base, self.episode, self.seeded = before
-            raise
+        self._deal(rows, fixed, options)
         self.ready = bool(self.seeded.all())
 
     def next_episode(self, rows: Rows) -> None:

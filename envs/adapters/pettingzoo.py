@@ -134,7 +134,6 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._skip_agent_selection = None
         self._tell()
         self._select()
 

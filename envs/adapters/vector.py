@@ -92,8 +92,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
     ]:
         """Take one action in each game; see the class for what happens at an end."""
         games, n = self.games, self.num_envs
-        if not games.ready:
-            raise IncunabulaError("no game has been dealt: call reset() first")
+        self._check_dealt()
         chosen = np.asarray(actions)
         if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
             raise IncunabulaError(
@@ -129,6 +128,10 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
             infos |= {"illegal": clauses, "_illegal": clauses != None}  # noqa: E711
         return self.games.observe(), rewards, terminated, truncated, final | infos
 
+    def _check_dealt(self) -> None:
+        if not self.games.ready:
+            raise IncunabulaError("no game has been dealt: call reset() first")
+
     def _check_range(self, actions: npt.NDArray[np.integer], live: npt.NDArray[np.intp]) -> None:
         """As the engine's own check, which sees only the live rows and would count in them."""
         n = self.engine.actions.n
@@ -161,6 +164,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
 
     def determinise(self, seeds: Sequence[int]) -> None:
         """Replace what is hidden in every game; see GameEnv.determinise."""
+        self._check_dealt()
         given = np.array([as_seed(seed) for seed in seeds], np.uint64)
         if len(given) != self.num_envs:
             raise IncunabulaError(f"seeds: expected {self.num_envs}, got {len(given)}")

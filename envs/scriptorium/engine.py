@@ -20,7 +20,7 @@ from incunabula.envs.scriptorium.json_form import lay_bag, restore, snapshot
 from incunabula.envs.scriptorium.observation import Layout
 from incunabula.envs.scriptorium.state import OVER, PublicState, Rows, State, empty_state
 from incunabula.envs.scriptorium.tables import Tables, build_tables
-from incunabula.envs.scriptorium.tape import Tape, read_tape
+from incunabula.envs.scriptorium.tape import Tape, check_rounds, read_tape
 from incunabula.envs.scriptorium.why import why_illegal
 
 Seats = npt.NDArray[np.integer[Any]]
@@ -75,6 +75,7 @@ class ScriptoriumEngine(Engine):
     def deal_tape(self, row: int, tape: Tape | Mapping[str, Any]) -> None:
         """Deal a recorded game in one row."""
         read = tape if isinstance(tape, Tape) else read_tape(self.tables, tape)
+        check_rounds(self.tables, read, self.num_players)
         tiles, rounds = len(read.bag), len(read.lecterns)
         s = self.state
         s.fit(tiles, rounds)

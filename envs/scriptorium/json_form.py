@@ -88,7 +88,7 @@ def _counts(names: tuple[str, ...], counts: Int16Array) -> dict[str, int]:
 
 def _tiles(counts: Int16Array) -> list[int]:
     """Designs, ascending, each as often as it is there."""
-    return np.repeat(np.arange(len(counts)), counts).tolist()
+    return [design for design, count in enumerate(counts.tolist()) for _ in range(count)]
 
 
 def _holder(seats: Int16Array, nobody: str | None = None) -> int | str | None:

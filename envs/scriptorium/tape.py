@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.envs.chance import TapeError
+from incunabula.envs.scriptorium.edition_checks import MAX_ROUNDS, MAX_TOTAL
 from incunabula.envs.scriptorium.tables import Tables
 
 MAX_BAG = 4096  # tiles
@@ -50,6 +51,18 @@ def read_tape(t: Tables, tape: Mapping[str, Any]) -> Tape:
                 f"tape.lecterns[{k}]: must list each lectern 0..{t.lecterns - 1} exactly once"
             )
     return Tape(np.array(bag, np.int16), np.array(rounds, np.int16))
+
+
+def check_rounds(t: Tables, tape: Tape, players: int) -> None:
+    """Refuse a bag that makes more rounds than counts have room for; TapeError."""
+    rounds = -(-len(tape.bag) // (t.tiles_per_lectern * (players + 1)))
+    inks, points = int(t.pots[players].max()), t.quill_points
+    most = min(MAX_ROUNDS, MAX_TOTAL // max(1, inks, 2 * points))
+    if rounds > most:
+        raise TapeError(
+            f"tape.bag: {len(tape.bag)} tiles make {rounds} rounds of {players} players; expected "
+            f"at most {most}"
+        )
 
 
 def _items(name: str, value: Any, expected: str) -> list[Any]:

@@ -1,28 +1,35 @@
 """How fast the environments are: random legal play, as a learner would have it.
 
-Every row of the vector environment plays its own games, out of step with the others, with
-observations, masks and autoreset, and every array that comes back is fresh.
+Every row plays its own games, out of step with the others, with observations, masks and autoreset,
+and every array that comes back is fresh. Bibliogamo is measured through its Gymnasium vector
+environment. Scriptorium is measured twice: the engine with all seats stepped, and the view of a
+single learner, through the vector environment, with agents in the other seats.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from incunabula.agents.agent import nth_legal
-from incunabula.envs.adapters.games import Snapshot
+from incunabula.agents.agent import Agent
+from incunabula.agents.registry import make_agent
 from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
-from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.chance import mix
+from incunabula.envs.editions import BaseEdition, load_any_edition
+from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.bench_play import (
+    EnginePlay,
+    EnvPlay,
+    LearnerPlay,
+    Play,
+    Timing,
+    parts,
+)
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import BACKEND
@@ -33,27 +40,44 @@ SYNC_ENVS = 64  # games at which the native environment is compared with SyncVec
 MAX_ENVS = 1 << 18
 MAX_SECONDS = 3600.0
 REPEATS = 10
-# Rows are dealt anew at a random one of these first steps: about the length of a random game.
-STAGGER = 128
-LEGAL_EVERY = 8  # the mask is recomputed for its time alone in one step of this many
+# About the length of a random game, in decisions: of Bibliogamo, of all seats of Scriptorium, and
+# of one learner there.
+STAGGER, TABLE_STAGGER, LEARNER_STAGGER = 128, 256, 64
+# With agents in the other seats nearly all time is theirs: more games at once would tell no more.
+LEARNER_ENVS = 64
+DEFAULT_ENVS = {"bibliogamo": (1, 64, 1024, 8192), "scriptorium": (1, 64, 1024)}
+DEFAULT_OPPONENTS = ("random", "greedy")
 
-Timing = tuple[float, float]  # steps per second: of the environment alone, and with sampling
+
+class _Case(NamedTuple):
+    """What one row of the result measures."""
+
+    fields: dict[str, Any]  # what it is called
+    play: Play
+    engine: Engine | None = None  # whose parts are timed too
+    stagger: int = STAGGER
+    sync: Play | None = None  # what it is compared with
 
 
 def bench(
-    num_envs: Sequence[int] = (1, 64, 1024, 8192),
+    num_envs: Sequence[int] | None = None,
     *,
-    edition: str | Path | Edition | Mapping[str, Any] = "bibliogamo",
+    edition: str | Path | BaseEdition | Mapping[str, Any] = "bibliogamo",
+    players: int | None = None,
+    opponents: Sequence[str | Path | Agent] | None = None,
     seconds: float = 5.0,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Measure steps per second at each number of games, and where the time goes.
 
     Args:
-        num_envs: numbers of games to measure.
+        num_envs: numbers of games to measure; by default 1, 64, 1024, and in Bibliogamo 8192.
         edition: what is played.
-        seconds: time given to each number of games, divided into runs of which the best counts:
-            what else runs on a machine only ever makes a run slower.
+        players: seats of a game of Scriptorium; by default as many as the edition allows.
+        opponents: agents that hold the other seats in a learner's view of Scriptorium, one after
+            the other; by default random and greedy.
+        seconds: time given to each row, divided into runs of which the best counts: what else runs
+            on a machine only ever makes a run slower.
         seed: of the deals and the random play.
 
     Returns:
@@ -62,20 +86,35 @@ def bench(
     Raises:
         IncunabulaError: an argument can't be used.
     """
-    if not num_envs:
+    loaded = load_any_edition(edition)
+    sizes = DEFAULT_ENVS[loaded.game] if num_envs is None else num_envs
+    if not sizes:
         raise IncunabulaError("num-envs: expected at least one number")
-    for n in num_envs:
+    for n in sizes:
         check_count("num-envs", n, MAX_ENVS)
-    if len(set(num_envs)) < len(num_envs):
+    if len(set(sizes)) < len(sizes):
         raise IncunabulaError("num-envs: expected each number once")
     if not (math.isfinite(seconds) and 0 < seconds <= MAX_SECONDS):
         raise IncunabulaError(
             f"seconds: expected a number above 0, up to {MAX_SECONDS:g}, got {seconds}"
         )
-    loaded = load_edition(edition)
     before = machine()
-    with SlowProgress(len(num_envs) * REPEATS) as progress:
-        rows = [_measure(loaded, n, seconds / REPEATS, seed, progress) for n in num_envs]
+    if loaded.game == "bibliogamo":
+        if players is not None or opponents is not None:
+            option = "players" if players is not None else "opponents"
+            raise IncunabulaError(f"{option}: bibliogamo is for one; leave it out")
+        total = len(sizes)
+        cases = _solitaire(loaded, sizes, seed)
+    else:
+        seats = max(loaded.rules.players) if players is None else players  # type: ignore[attr-defined]
+        others = [
+            given if isinstance(given, Agent) else make_agent(given, loaded)
+            for given in (DEFAULT_OPPONENTS if opponents is None else opponents)
+        ]
+        total = len(sizes) + len(others) * sum(n <= LEARNER_ENVS for n in sizes)
+        cases = _table(loaded, seats, sizes, others, seed)
+    with SlowProgress(total * REPEATS) as progress:
+        rows = [_measure(case, seconds / REPEATS, seed, progress) for case in cases]
     return {
         "schema_version": SCHEMA_VERSION,
         "edition": {"name": loaded.name, "sha256": loaded.sha256},
@@ -87,176 +126,72 @@ def bench(
     }
 
 
-def _measure(
-    edition: Edition, n: int, seconds: float, seed: int, progress: SlowProgress
-) -> dict[str, Any]:
+def _solitaire(edition: BaseEdition, sizes: Sequence[int], seed: int) -> Iterator[_Case]:
+    """Bibliogamo's vector environment, and SyncVectorEnv at one number of games."""
+    for n in sizes:
+        native = EnvPlay(BibliogamoVectorEnv(n, edition), seed, STAGGER)
+        sync = None
+        if n == SYNC_ENVS:
+            # The mode is given, since SyncVectorEnv's default has changed between releases.
+            make = [lambda: BibliogamoEnv(edition)] * n
+            mode = AutoresetMode.NEXT_STEP
+            sync = EnvPlay(SyncVectorEnv(make, autoreset_mode=mode), seed, STAGGER, like=native)
+        fields = {"game": edition.game, "view": "vector_env", "num_envs": n}
+        yield _Case(fields, native, BibliogamoEngine(edition, n), sync=sync)
+
+
+def _table(
+    edition: BaseEdition, players: int, sizes: Sequence[int], opponents: Sequence[Agent], seed: int
+) -> Iterator[_Case]:
+    """Scriptorium: the engine, all seats stepped; then a learner among each of the opponents."""
+    from incunabula.agents.seat.gymnasium import ScriptoriumVectorEnv
+    from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+
+    called: dict[str, Any] = {"game": edition.game, "players": players}
+    for n in sizes:
+        play = EnginePlay(ScriptoriumEngine(edition, n, players), seed, TABLE_STAGGER)
+        engine = ScriptoriumEngine(edition, n, players)
+        yield _Case(called | {"view": "engine", "num_envs": n}, play, engine, TABLE_STAGGER)
+    for agent in opponents:
+        for n in (n for n in sizes if n <= LEARNER_ENVS):
+            env = ScriptoriumVectorEnv(n, edition, num_players=players, opponents=agent)
+            fields = called | {"view": "learner", "opponents": agent.name, "num_envs": n}
+            yield _Case(fields, LearnerPlay(env, seed, LEARNER_STAGGER))
+
+
+def _measure(case: _Case, seconds: float, seed: int, progress: SlowProgress) -> dict[str, Any]:
     """One row of the result; ``seconds`` for each repeat."""
-    progress.advance(0, f"{n:,} games")
-    native = _Play(BibliogamoVectorEnv(n, edition), seed)
-    sync = None
-    if n == SYNC_ENVS:
-        # The mode is given, since SyncVectorEnv's default has changed between releases.
-        make = [lambda: BibliogamoEnv(edition)] * n
-        mode = AutoresetMode.NEXT_STEP
-        sync = _Play(SyncVectorEnv(make, autoreset_mode=mode), seed, like=native)
+    name = case.fields.get("opponents", case.fields["view"])
+    progress.advance(0, f"{case.fields['num_envs']:,} games, {name}")
     runs: list[Timing] = []
     sync_runs: list[Timing] = []
-    parts: list[dict[str, float]] = []
-    engine = BibliogamoEngine(edition, n)
-    share = seconds / (2 if sync is None else 3)
+    times: list[dict[str, float]] = []
+    share = seconds / (1 + (case.engine is not None) + (case.sync is not None))
     for _ in range(REPEATS):
-        runs.append(native.run(share))
-        parts.append(_parts(engine, share, seed))
-        if sync is not None:
-            sync_runs.append(sync.run(share))
+        runs.append(case.play.run(share))
+        if case.engine is not None:
+            times.append(parts(case.engine, share, seed, case.stagger))
+        if case.sync is not None:
+            sync_runs.append(case.sync.run(share))
         progress.advance(1)
-    speeds = [run[0] for run in runs]
+    speeds = [run.steps for run in runs]
     best = max(speeds)
     row: dict[str, Any] = {
-        "game": edition.game,
+        **case.fields,
         "backend": BACKEND,
-        "num_envs": n,
         "steps_per_second": round(best),
-        "steps_per_second_with_sampling": round(max(run[1] for run in runs)),
+        "steps_per_second_with_sampling": round(max(run.with_sampling for run in runs)),
         "spread": round(1 - min(speeds) / best, 3),
         "runs": [round(speed) for speed in speeds],
-        "parts_us": {
-            key: float(f"{value * 1e6:.4g}")
-            for key, value in min(parts, key=lambda part: sum(part.values())).items()
-        },
     }
+    if case.fields["view"] == "learner":
+        row["decisions_per_second"] = round(max(runs).decisions)
+    if times:
+        row["parts_us"] = {
+            key: float(f"{value * 1e6:.4g}")
+            for key, value in min(times, key=lambda part: sum(part.values())).items()
+        }
     if sync_runs:
-        slow = max(run[0] for run in sync_runs)
+        slow = max(run.steps for run in sync_runs)
         row |= {"sync_steps_per_second": round(slow), "sync_ratio": round(best / slow, 2)}
     return row
-
-
-class _Draws:
-    """Random legal actions, drawn uniformly for a whole batch."""
-
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-
-    def __call__(self, action_mask: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        draws = self._rng.integers(0, 1 << 64, len(action_mask), np.uint64)
-        return nth_legal(action_mask.view(np.bool_), draws)
-
-
-class _Play:
-    """A vector environment (NEXT_STEP) in mid-play, its games out of step with each other.
-
-    Args:
-        env: a native environment, or SyncVectorEnv of single ones.
-        like: another one whose positions it starts from; by default each game is dealt anew at a
-            random one of the first STAGGER steps.
-    """
-
-    def __init__(self, env: VectorEnv[Any, Any, Any], seed: int, like: _Play | None = None) -> None:
-        self.env = env
-        self._draw = _Draws(seed)
-        _, infos = env.reset(seed=seed)
-        self._mask = infos["action_mask"]
-        self._ended = np.zeros(env.num_envs, np.bool_)
-        if like is not None:
-            self._copy_positions(like)
-            return
-        for k in range(STAGGER):
-            self._step(self._draw(self._mask))
-            again = _late(env.num_envs) == k
-            if again.any():
-                _, infos = env.reset(options={"reset_mask": again})
-                self._mask[again] = infos["action_mask"][again]
-                self._ended[again] = False
-
-    def _copy_positions(self, like: _Play) -> None:
-        """Put the single environments into the positions of a native one; ended games aside."""
-        native: Any = like.env
-        synchronous: Any = self.env
-        whole = native.clone_state()
-        for i in np.flatnonzero(~like._ended):
-            row = slice(i, i + 1)
-            single = synchronous.envs[i].unwrapped
-            single.restore_state(
-                Snapshot(
-                    whole.state.take(np.array([i])),
-                    whole.base[row],
-                    whole.episode[row],
-                    whole.seeded[row],
-                    whole.edition_sha256,
-                )
-            )
-            self._mask[i] = single.action_masks()
-
-    def _step(self, actions: npt.NDArray[np.intp]) -> int:
-        """Take a step; how many games it moved on (the others were dealt anew)."""
-        moved = len(actions) - int(self._ended.sum())
-        _, _, terminated, truncated, infos = self.env.step(actions)
-        self._mask = infos["action_mask"]
-        self._ended = terminated | truncated
-        return moved
-
-    def run(self, seconds: float) -> Timing:
-        """Play for so long (two calls at least)."""
-        steps, stepping, calls = 0, 0.0, 0
-        clock = time.perf_counter
-        began = now = clock()
-        while calls < 2 or now - began < seconds:
-            actions = self._draw(self._mask)
-            before = clock()
-            steps += self._step(actions)
-            now = clock()
-            stepping += now - before
-            calls += 1
-        return steps / stepping, steps / (now - began)
-
-
-def _parts(engine: BibliogamoEngine, seconds: float, seed: int) -> dict[str, float]:
-    """Seconds a step of one game spends in each part of the bare engine, for so long.
-
-    ``apply`` includes keeping the mask; ``legal`` is what recomputing the mask takes by itself.
-    ``deal`` is spread over all steps. The adapter's copies and bookkeeping are in none of them.
-    """
-    clock = time.perf_counter
-    draw = _Draws(seed)
-    n = engine.num_envs
-    if not engine.mask.any():
-        engine.deal(np.arange(n), np.arange(n, dtype=np.uint64))
-        for k in range(STAGGER):
-            _, terminated = engine.apply(draw(engine.mask))
-            _deal_next(engine, np.flatnonzero(terminated | (_late(n) == k)))
-    spent = dict.fromkeys(("apply", "legal", "deal", "observe", "sampling"), 0.0)
-    calls = legal_calls = 0
-    began = clock()
-    while calls < LEGAL_EVERY or clock() - began < seconds:
-        start = clock()
-        actions = draw(engine.mask)
-        sampled = clock()
-        _, terminated = engine.apply(actions)
-        applied = clock()
-        _deal_next(engine, np.flatnonzero(terminated))
-        dealt = clock()
-        engine.observe()
-        observed = clock()
-        spent["sampling"] += sampled - start
-        spent["apply"] += applied - sampled
-        spent["deal"] += dealt - applied
-        spent["observe"] += observed - dealt
-        calls += 1
-        if calls % LEGAL_EVERY == 0:
-            engine.legal()
-            spent["legal"] += clock() - observed
-            legal_calls += 1
-    return {
-        part: total / ((legal_calls if part == "legal" else calls) * n)
-        for part, total in spent.items()
-    }
-
-
-def _deal_next(engine: BibliogamoEngine, rows: npt.NDArray[np.intp]) -> None:
-    if rows.size:
-        engine.deal(rows, mix(engine.state.seed[rows] + np.uint64(1)))
-
-
-def _late(n: int) -> npt.NDArray[np.uint64]:
-    """The step, one of the first STAGGER, at which each row is dealt anew; uint64 (n,)."""
-    return mix(np.arange(n, dtype=np.uint64)) % np.uint64(STAGGER)

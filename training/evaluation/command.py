@@ -7,12 +7,12 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from incunabula.envs.documents import no_such
+from incunabula.envs.editions import GAMES, edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
-
-GAMES = ("bibliogamo",)
 
 
 def run_evaluate(
@@ -23,6 +23,8 @@ def run_evaluate(
     seeds: str,
     edition: str | None,
     prestige: int | None,
+    players: int | None,
+    against: str | None,
     batch_size: int,
     out: str | None,
     runs: Sequence[str],
@@ -30,7 +32,7 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Evaluate agents (names and paths, separated by commas), print, and write a report."""
-    _check_game(game)
+    check_game(game)
     if runs and out is None:
         raise IncunabulaError("run: learning curves are part of a report; give its folder by --out")
     if out is not None:
@@ -41,10 +43,32 @@ def run_evaluate(
         check_report_possible(out)
         for run in runs:
             read_curve(run)
+    if game == "scriptorium":
+        if prestige is not None:
+            raise IncunabulaError("prestige: only bibliogamo has prestige collections")
+        from incunabula.training.league.command import run_versus
+
+        run_versus(
+            listed("agents", agents),
+            against="greedy" if against is None else against,
+            players=2 if players is None else players,
+            deals=games,
+            seeds=seeds,
+            edition=game if edition is None else edition,
+            batch_size=batch_size,
+            out=out,
+            runs=runs,
+            seed=seed,
+            as_json=as_json,
+        )
+        return
+    for option, value in (("players", players), ("against", against)):
+        if value is not None:
+            raise IncunabulaError(f"{option}: bibliogamo is for one; leave --{option} out")
     from incunabula.training.evaluation.evaluate import evaluate
 
     evaluation = evaluate(
-        _listed("agents", agents),
+        listed("agents", agents),
         edition=game if edition is None else edition,
         games=games,
         seeds=seeds,
@@ -53,7 +77,7 @@ def run_evaluate(
         seed=seed,
     )
     if as_json:
-        _print_json(evaluation.result)
+        print_json(evaluation.result)
     else:
         from rich.console import Console
 
@@ -63,26 +87,37 @@ def run_evaluate(
     if out is not None:
         from incunabula.training.evaluation.report import write_report
 
-        page = write_report(out, evaluation, runs)
-        # With --json, stdout holds the JSON and nothing else.
-        print(f"Report: {page}", file=sys.stderr if as_json else sys.stdout)
+        say_where(write_report(out, evaluation, runs), as_json=as_json)
 
 
 def run_bench(
-    game: str, num_envs: str, *, edition: str | None, seconds: float, seed: int, as_json: bool
+    game: str,
+    num_envs: str | None,
+    *,
+    edition: str | None,
+    players: int | None,
+    opponents: str | None,
+    seconds: float,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Measure steps per second at each of these numbers of games (separated by commas)."""
-    _check_game(game)
+    check_game(game)
+    sizes = None
+    if num_envs is not None:
+        sizes = [whole("num-envs", text) for text in listed("num-envs", num_envs)]
     from incunabula.training.evaluation.bench import bench
 
     result = bench(
-        [_whole("num-envs", text) for text in _listed("num-envs", num_envs)],
-        edition=game if edition is None else edition,
+        sizes,
+        edition=load_as(edition_model(game), game if edition is None else edition),
+        players=players,
+        opponents=None if opponents is None else listed("opponents", opponents),
         seconds=seconds,
         seed=seed,
     )
     if as_json:
-        _print_json(result)
+        print_json(result)
         return
     from rich.console import Console
 
@@ -98,7 +133,7 @@ def run_conform(file: str, edition: str | None, *, as_json: bool) -> bool:
     agreement = conform(file, edition)
     difference = agreement.difference
     if as_json:
-        _print_json(
+        print_json(
             {
                 "agree": difference is None,
                 "games": agreement.games,
@@ -113,12 +148,14 @@ def run_conform(file: str, edition: str | None, *, as_json: bool) -> bool:
     return difference is None
 
 
-def _check_game(game: str) -> None:
-    if game not in GAMES:
-        raise IncunabulaError(no_such("game", game, GAMES))
+def check_game(game: str, games: Sequence[str] = GAMES) -> None:
+    """Raise IncunabulaError unless it is one of these games."""
+    if game not in games:
+        raise IncunabulaError(no_such("game", game, games))
 
 
-def _listed(name: str, text: str) -> list[str]:
+def listed(name: str, text: str) -> list[str]:
+    """Entries separated by commas."""
     entries = [entry.strip() for entry in text.split(",")]
     if not all(entries):
         raise IncunabulaError(
@@ -127,13 +164,18 @@ def _listed(name: str, text: str) -> list[str]:
     return entries
 
 
-def _whole(name: str, text: str) -> int:
+def whole(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise IncunabulaError(f"{name}: expected whole numbers above 0, got {text!r}")
     return int(text)
 
 
-def _print_json(value: dict[str, Any]) -> None:
+def say_where(page: Path, *, as_json: bool) -> None:
+    """Say where a report is; with --json, stdout holds the JSON and nothing else."""
+    print(f"Report: {page}", file=sys.stderr if as_json else sys.stdout)
+
+
+def print_json(value: dict[str, Any]) -> None:
     """Print JSON that any reader takes: ASCII alone, and null for a number that isn't finite."""
     print(json.dumps(_finite(value), indent=1, allow_nan=False))
 

@@ -120,16 +120,22 @@ def report_html(result: Json, pictures: dict[str, bytes], curves: Sequence[Curve
             _pairs_table(result, names),
             note(PAIRS_NOTE),
         ]
-    if "learning_curve.png" in pictures:
-        text = "; ".join(
-            f"{curve.name}: from {curve.points[0].mean:.1f} at {curve.points[0].steps:,} steps to "
-            f"{curve.points[-1].mean:.1f} at {curve.points[-1].steps:,}"
-            for curve in curves
-        )
-        picture = figure(pictures["learning_curve.png"], text, CURVE_CAPTION)
-        parts += ["<h2>Learning</h2>", picture]
+    parts += learning_parts(pictures, curves, 1)
     parts += ["<h2>Conditions</h2>", _conditions(result)]
     return page(title, verdict(result), result, parts)
+
+
+def learning_parts(pictures: dict[str, bytes], curves: Sequence[Curve], digits: int) -> list[str]:
+    """The page's chapter about learning, if there is a picture for it."""
+    if "learning_curve.png" not in pictures:
+        return []
+    text = "; ".join(
+        f"{curve.name}: from {curve.points[0].mean:.{digits}f} at {curve.points[0].steps:,} steps "
+        f"to {curve.points[-1].mean:.{digits}f} at {curve.points[-1].steps:,}"
+        for curve in curves
+    )
+    picture = figure(pictures["learning_curve.png"], text, _CURVE_CAPTION)
+    return ["<h2>Learning</h2>", picture]
 
 
 _SCORES_CAPTION = (
@@ -142,10 +148,10 @@ PAIRS_NOTE = (
     "as far as they can tell. The interval is about the deals: another training run with "
     "another seed would give another policy."
 )
-CURVE_CAPTION = (
-    "Mean score during training on the run's own evaluation games (list “dev”), band: 95% "
+_CURVE_CAPTION = (
+    "What was measured during training on the run's own evaluation games (list “dev”), band: 95% "
     "interval, ring: the best, which is what the policy folder holds. Dashed: the other agents' "
-    "means in this evaluation."
+    "values in this evaluation."
 )
 
 

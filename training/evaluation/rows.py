@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ def play_list(
     n: int,
     *,
     deal: Callable[[IntpArray, IntpArray], None],
-    act: Callable[[Part], npt.NDArray[np.integer]],
+    act: Callable[[Part], npt.NDArray[np.integer[Any]]],
     finish: Callable[[Part], None],
     who: Callable[[int, int], str],
     on_finished: Callable[[int], None] | None = None,

@@ -123,6 +123,11 @@ class DealBootstrap:
         for row in self._counts:
             row[:] = np.bincount(rng.integers(0, deals, deals), minlength=deals)
 
+    @property
+    def description(self) -> dict[str, Any]:
+        """What was drawn, as JSON values."""
+        return {"unit": "deal", "replicates": self.replicates, "seed": self.seed}
+
     def means(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Mean over the deals of each replicate, float64 (B, ...), of values (D, ...) by deal."""
         flat = np.asarray(values, np.float64).reshape(self.deals, -1)

@@ -64,8 +64,8 @@ def conditions(result: Json) -> str:
 def print_evaluation(result: Json, console: Console) -> None:
     """The agents' scores, what they are made of, and each pair of agents, as three tables."""
     names = short_names([agent["name"] for agent in result["agents"]])
-    scores = _table("Scores", "agent", "mean", "95% interval", "sd", "5–95%", "best", "games/s")
-    parts = _table(
+    scores = table("Scores", "agent", "mean", "95% interval", "sd", "5–95%", "best", "games/s")
+    parts = table(
         "Points from", "agent", "books", "florins", "slots", "bonus", "books sold", "decisions"
     )
     for agent in result["agents"]:
@@ -87,7 +87,7 @@ def print_evaluation(result: Json, console: Console) -> None:
         )
     console.print(scores, parts)
     if result["paired"]:
-        pairs = _table(
+        pairs = table(
             "Differences, game by game",
             *("a − b", "mean", "95% interval", "a better", "equal", "b better"),
         )
@@ -106,27 +106,39 @@ def print_evaluation(result: Json, console: Console) -> None:
 
 def print_bench(result: Json, console: Console) -> None:
     """Steps per second for each number of games, and where a step's time goes."""
-    speeds = _table(
-        "Steps per second, random legal play",
-        *("games", "steps/s", "slowest run", "with sampling", "× SyncVectorEnv"),
+    rows = result["rows"]
+    learner = [row for row in rows if row["view"] == "learner"]
+    others = [row for row in rows if row["view"] != "learner"]
+    sync = any("sync_ratio" in row for row in others)
+    title = "Steps per second, random legal play"
+    if "players" in others[0]:
+        title += f", {others[0]['players']} players, all seats"
+    speeds = table(
+        title,
+        *("games", "steps/s", "slowest run", "with sampling"),
+        *(["× SyncVectorEnv"] if sync else []),
     )
-    parts = _table(
+    parts = table(
         "Microseconds a step of one game, engine alone",
         *("games", "apply", "of it legal", "deal", "observe", "sampling"),
     )
-    for row in result["rows"]:
-        ratio = row.get("sync_ratio")
+    for row in others:
         games = f"{row['num_envs']:,}"
-        speeds.add_row(
-            games,
-            f"{row['steps_per_second']:,}",
-            f"−{row['spread']:.0%}",
-            f"{row['steps_per_second_with_sampling']:,}",
-            "" if ratio is None else f"{ratio:.1f}",
-        )
+        ratio = [f"{row['sync_ratio']:.1f}" if "sync_ratio" in row else ""] if sync else []
+        speeds.add_row(games, *_speeds(row), *ratio)
         times = (row["parts_us"][key] for key in ("apply", "legal", "deal", "observe", "sampling"))
         parts.add_row(games, *(f"{time:.3g}" for time in times))
     console.print(speeds, parts)
+    if learner:
+        seats = table(
+            "A learner's steps per second, the other seats by opponents",
+            *("opponents", "games", "steps/s", "slowest run", "with sampling", "decisions/s"),
+        )
+        names = short_names([row["opponents"] for row in learner])
+        for row in learner:
+            games, decisions = f"{row['num_envs']:,}", f"{row['decisions_per_second']:,}"
+            seats.add_row(names[row["opponents"]], games, *_speeds(row), decisions)
+        console.print(seats)
     machine, versions = result["machine"], result["versions"]
     console.print(
         f"Best of {result['repeats']} runs · edition {result['edition']['name']} · engine numpy · "
@@ -137,10 +149,15 @@ def print_bench(result: Json, console: Console) -> None:
     )
 
 
-def _table(title: str, first: str, *numbers: str) -> Table:
+def _speeds(row: Json) -> tuple[str, str, str]:
+    sampled = row["steps_per_second_with_sampling"]
+    return f"{row['steps_per_second']:,}", f"−{row['spread']:.0%}", f"{sampled:,}"
+
+
+def table(title: str, first: str, *numbers: str) -> Table:
     """A table whose first column is text and whose other columns are numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column(first, overflow="fold")
+    made = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    made.add_column(first, overflow="fold")
     for column in numbers:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table
+        made.add_column(column, justify="right", no_wrap=True)
+    return made

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent
-from incunabula.envs.scriptorium.edition import Edition
+from incunabula.envs.editions import BaseEdition
 from incunabula.training.evaluation.rows import DEFAULT_BATCH
-from incunabula.training.evaluation.statistics import DealBootstrap
+from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap
 from incunabula.training.league.play import TableGames, play_tables
 from incunabula.training.league.seating import seatings
 from incunabula.training.league.standings import Outcomes, agent_summary, by_seat
@@ -30,8 +31,9 @@ class Against:
 
     games: TableGames
 
-    @property
+    @cached_property
     def outcomes(self) -> Outcomes:
+        """What the games were worth."""
         return Outcomes(self.games.seats, self.games.scores)
 
     def summary(self, bootstrap: DealBootstrap | None = None) -> dict[str, Any]:
@@ -42,7 +44,7 @@ class Against:
         bootstrap = bootstrap or DealBootstrap(len(outcomes.scores))
         return {
             **agent_summary(outcomes, AGENT, bootstrap),
-            "decisions_per_game": round(float(self.games.decisions.mean()), 3),
+            "decisions_per_game": round(float(self.games.decisions.mean()), DIGITS),
             "seats": by_seat(outcomes, AGENT, bootstrap),
         }
 
@@ -50,7 +52,7 @@ class Against:
 def evaluate_against(
     agent: Agent,
     opponent: Agent,
-    edition: Edition,
+    edition: BaseEdition,
     num_players: int,
     seeds: npt.NDArray[np.uint64],
     *,

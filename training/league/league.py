@@ -136,7 +136,7 @@ def league(
         "games": int(games.decisions.size),
         "decisions_per_game": round(float(games.decisions.mean()), DIGITS),
         "agent_seed": seed,
-        "bootstrap": {"unit": "deal", "replicates": bootstrap.replicates, "seed": bootstrap.seed},
+        "bootstrap": bootstrap.description,
         "backend": BACKEND,
         "versions": versions("choix", "scipy", "numba"),
         "tables": [

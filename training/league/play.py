@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View
+from incunabula.envs.editions import BaseEdition
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.scriptorium.edition import Edition
+from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
 
@@ -49,8 +51,8 @@ class TableGames:
 
 def play_tables(
     agents: Sequence[Agent],
-    seats: npt.NDArray[np.integer],
-    edition: Edition,
+    seats: npt.NDArray[np.integer[Any]],
+    edition: BaseEdition,
     seeds: npt.NDArray[np.uint64],
     *,
     turns: Sequence[int] | None = None,
@@ -76,15 +78,15 @@ def play_tables(
     Raises:
         IncunabulaError: an agent's action is not legal; names the deal, the seat and the rule.
     """
-    seats = np.asarray(seats, np.intp)
-    settings, players = seats.shape
+    sitting: IntpArray = np.asarray(seats, np.intp)
+    settings, players = sitting.shape
     numbers = np.asarray(range(settings) if turns is None else turns, np.int64)
     n = len(seeds) * settings
     scores, decisions = np.zeros((n, players), np.int64), np.zeros(n, np.int64)
     work = [Work() for _ in agents]
     first = [next(i for i, other in enumerate(agents) if other is agent) for agent in agents]
-    actor = np.array(first)[seats]
-    engine = ScriptoriumEngine(edition, min(batch_size, n), players)
+    actor = np.array(first)[sitting]
+    engine = ScriptoriumEngine(load_edition(edition), min(batch_size, n), players)
 
     def act(part: Part) -> IntpArray:
         deal, setting = np.divmod(part.games, settings)
@@ -125,12 +127,12 @@ def play_tables(
         on_finished=on_finished,
     )
     shape = (len(seeds), settings)
-    return TableGames(seats, scores.reshape(*shape, players), decisions.reshape(shape), work)
+    return TableGames(sitting, scores.reshape(*shape, players), decisions.reshape(shape), work)
 
 
-def first_decisions(agents: Sequence[Agent], edition: Edition, num_players: int) -> None:
+def first_decisions(agents: Sequence[Agent], edition: BaseEdition, num_players: int) -> None:
     """Let each agent decide once before the clock starts: what it compiles or loads isn't play."""
-    engine = ScriptoriumEngine(edition, 1, num_players)
+    engine = ScriptoriumEngine(load_edition(edition), 1, num_players)
     engine.deal(np.arange(1), [0])
     for agent in dict.fromkeys(agents):
         agent.act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))

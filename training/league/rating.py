@@ -82,9 +82,9 @@ def choices(seats: npt.NDArray[np.intp], scores: npt.NDArray[np.int64], agents: 
             weights.append(weight[at])
             deal.append(at[0])
     found, which = np.unique(np.concatenate(codes), return_inverse=True)
-    counts = np.bincount(
-        np.concatenate(deal) * len(found) + which, np.concatenate(weights), deals * len(found)
-    )
+    place_in_counts = np.concatenate(deal) * len(found) + which
+    counts: Float64Array = np.zeros(deals * len(found))
+    np.add.at(counts, place_in_counts, np.concatenate(weights))
     among = found[:, None] % whole // base % (players + 1)
     return Choices(
         (found // whole).astype(np.intp), among.astype(np.intp), counts.reshape(deals, len(found))

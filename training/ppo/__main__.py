@@ -16,6 +16,7 @@ def _main(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
     steps: Annotated[int | None, typer.Option(help="Replaces total_steps.")] = None,
     num_envs: Annotated[int | None, typer.Option(help="Replaces num_envs.")] = None,
+    players: Annotated[str | None, typer.Option(help="Replaces players, such as 2,3,4.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Train as a configuration says."""
@@ -30,6 +31,7 @@ def _main(
         device=device,
         steps=steps,
         num_envs=num_envs,
+        players=players,
         as_json=as_json,
     )
 

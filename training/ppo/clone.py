@@ -19,6 +19,8 @@ from incunabula.training.ppo.config import TrainConfig
 from incunabula.training.ppo.lean import LeanMaskablePPO, Rollout
 from incunabula.training.ppo.learner import Learner, make_environment, run_seeds
 from incunabula.training.ppo.network import advised, masked_log_softmax, sample
+from incunabula.training.ppo.seats import SelfPlayVecEnv
+from incunabula.training.ppo.selfplay import SelfPlayPPO
 from incunabula.training.ppo.vecenv import TrainingVecEnv
 
 STEPS = 64
@@ -44,20 +46,19 @@ def clone_teacher(
     games = config.model_copy(update={"num_envs": clone.num_envs})
     environment = make_environment(games, run_seeds(config.seed)["clone"])
     environment.reset()
-    rollout = Rollout(
-        STEPS,
-        clone.num_envs,
-        model.policy.encoded_size,
-        environment.engine.actions.n,
-        learner.device,
-    )
+    rollout = model.make_rollout(STEPS, clone.num_envs)
     optimizer = torch.optim.Adam(model.policy.parameters(), eps=1e-5, fused=True)
     chunk = STEPS * clone.num_envs
     chunks = max(1, round(clone.decisions / chunk))
     starts = np.ones(clone.num_envs, np.bool_)
     figures: dict[str, float] = {}
     for i in range(chunks):
-        starts = _play(model, environment, teacher, rollout, starts, 1 - i / max(1, chunks - 1))
+        share = 1 - i / max(1, chunks - 1)
+        if isinstance(environment, SelfPlayVecEnv):
+            assert isinstance(model, SelfPlayPPO)
+            model.imitate(rollout, environment, teacher, share)
+        else:
+            starts = _play(model, environment, teacher, rollout, starts, share)
         figures = _learn(model, optimizer, rollout, config, i / chunks, 1 / chunks)
         if on_progress is not None and not on_progress(chunk, figures):
             break
@@ -109,13 +110,13 @@ def _learn(
     """Several passes over the rollout; the learning rate falls to 0 over the whole phase."""
     clone = config.clone
     assert clone is not None
-    data = rollout.flat()
-    size = len(data["actions"])
+    data, records = rollout.flat(), rollout.records()
+    size = len(records)
     names = ("cross_entropy", "value_loss", "agreement")
     totals = torch.zeros(len(names), device=model.device)
     batches = clone.epochs * -(-size // clone.batch_size)
     for epoch in range(clone.epochs):
-        order = torch.randperm(size, device=model.device)
+        order = records[torch.randperm(size, device=model.device)]
         for at in range(0, size, clone.batch_size):
             progress = done + share * (epoch + at / size) / clone.epochs
             for group in optimizer.param_groups:

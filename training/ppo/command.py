@@ -7,10 +7,17 @@ from typing import Any
 import typer
 
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.ppo.config import load_config, with_overrides
+from incunabula.training.ppo.config import (
+    CONFIGS,
+    TrainConfig,
+    load_config,
+    shipped_configs,
+    with_overrides,
+)
 from incunabula.training.ppo.rundir import default_folder
 
-GAMES = ("bibliogamo",)
+GAMES = tuple(CONFIGS)
+DEFAULT = "default"
 
 
 class Interrupted(IncunabulaError):
@@ -27,17 +34,20 @@ def train(
     device: str | None = None,
     steps: int | None = None,
     num_envs: int | None = None,
+    players: str | None = None,
     quiet: bool = False,
 ) -> dict[str, Any]:
     """Train, or go on training; returns the run's summary.
 
     Args:
         game: the game the configuration must be for.
-        config: name or file; "default" by default.
+        config: name or file; "default" by default. With a game, NAME means the shipped GAME-NAME
+            if there is one.
         out: a new folder for the run; by default runs/NAME.
         resume: the folder of a run to go on with, with its own configuration (then only `steps`
             and `device` can be given).
-        seed, steps, num_envs: replace the configuration's.
+        seed, steps, num_envs, players: replace the configuration's; players are numbers with
+            commas between.
 
     Raises:
         IncunabulaError: what is wrong with the options, the configuration or the folder.
@@ -52,6 +62,7 @@ def train(
         ) from None
     if resume is not None:
         given = {"config": config, "out": out, "seed": seed, "num_envs": num_envs}
+        given["players"] = players
         for name, value in given.items():
             if value is not None:
                 raise IncunabulaError(f"{name}: can't be given with resume; the run has its own")
@@ -59,14 +70,37 @@ def train(
             raise IncunabulaError(f"steps: must be at least 1, not {steps}")
         trainer = Trainer.resume(resume, steps, device)
     else:
-        loaded = load_config("default" if config is None else config)
+        name = _shipped_name(game, DEFAULT if config is None else config)
+        loaded = load_config(name)
         if game is not None and loaded.game != game:
             raise IncunabulaError(f"config: is for {loaded.game!r}, not for {game!r}")
-        chosen = with_overrides(loaded, seed=seed, total_steps=steps, num_envs=num_envs)
-        name = Path("default" if config is None else config).stem
+        chosen = with_overrides(
+            loaded,
+            seed=seed,
+            total_steps=steps,
+            num_envs=num_envs,
+            players=None if players is None else _numbers(players, loaded),
+        )
+        name = Path(name).stem
         folder = Path(out) if out is not None else default_folder(name)
         trainer = Trainer.start(chosen, folder, device)
     return trainer.run(quiet=quiet)
+
+
+def _shipped_name(game: str | None, config: str) -> str:
+    """GAME-NAME for NAME, if such a configuration comes with the package."""
+    return f"{game}-{config}" if f"{game}-{config}" in shipped_configs() else config
+
+
+def _numbers(text: str, config: TrainConfig) -> list[int]:
+    if "players" not in type(config).model_fields:
+        raise IncunabulaError(f"players: {config.game} has one player")
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise IncunabulaError(
+            f"players: {text!r} isn't a number, or numbers with commas between, such as 2,3,4"
+        ) from None
 
 
 def run_train(
@@ -96,18 +130,19 @@ def report(summary: dict[str, Any], *, as_json: bool = False) -> str:
         f"Trained {summary['steps']:,} steps in {minutes} min {seconds} s "
         f"({summary['steps_per_second']:,.0f} steps/s, {summary['precision']})."
     ]
-    best = summary["best"]
+    best, run, game = summary["best"], summary["run"], summary["game"]
     if best is not None:
         low, high = best["eval_ci95"] or (best["eval_mean"],) * 2
+        what = "win share against greedy " if game == "scriptorium" else ""
         lines.append(
-            f"Best policy: {best['eval_mean']:.2f} [{low:.2f}, {high:.2f}] on "
+            f"Best policy: {what}{best['eval_mean']:.2f} [{low:.2f}, {high:.2f}] on "
             f"{best['eval_games']:,} dev games, at step {best['steps']:,}."
         )
-    run = summary["run"]
+    compare = "league" if game == "scriptorium" else "evaluate"
     lines += [
         f"  run folder   {run}",
         f"  policy       {summary['policy']}",
         f"  curves       tensorboard --logdir {run}",
-        f"  compare it   incunabula evaluate bibliogamo --agents random,greedy,{run}",
+        f"  compare it   incunabula {compare} {game} --agents random,greedy,{run}",
     ]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ never played here.
 """
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,13 @@ from incunabula.envs.editions import BaseEdition
 from incunabula.envs.scriptorium.payoffs import margins, winners
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
-from incunabula.training.evaluation.statistics import mean_interval
-from incunabula.training.league.play import play_tables
-from incunabula.training.league.seating import seatings
+from incunabula.training.evaluation.statistics import DIGITS, mean_interval
+from incunabula.training.league.against import evaluate_against
 from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig
 
 SEEDS = "dev"
-BASELINES = ("greedy", "random")
+# Baselines, and the part of the deals that is played against each.
+BASELINES = {"greedy": 1, "random": 4}
 
 
 def evaluate_weights(
@@ -66,31 +67,31 @@ def evaluate_seats(
 ) -> dict[str, Any]:
     """What an agent does against copies of each baseline, on the first dev deals from every seat.
 
+    Against random play, where little is to be seen, a quarter of the deals is played.
+
     Returns:
         `eval_mean`: its win share (ties shared) against greedy, the mean over deals, seats and
-        numbers of players, and its interval `eval_ci95`, bootstrapping nothing: the deals are what
-        varies. Then, for P players and each baseline B, `P/B/win_share`, `P/B/margin` and
-        `P/B/score`.
+        numbers of players, with its 95% interval over deals; and for P players and each baseline B
+        `eval/P/B/win_share`, `eval/P/B/margin` and `eval/P/B/score`.
     """
     found: dict[str, Any] = {}
     shares = []
-    seeds = seed_list(SEEDS, deals)
-    for count in players:
-        for baseline in BASELINES:
-            agents = [agent, make_agent(baseline, edition)]
-            seats = np.array(seatings((0, *[1] * (count - 1)), "cyclic"))
-            played = play_tables(agents, seats, edition, seeds)
-            own = seats == 0  # one seat of each seating
-            scores = played.scores.reshape(-1, count)
-            best = winners(scores)
-            mine = np.broadcast_to(own, played.scores.shape).reshape(-1, count)
-            share = (best / best.sum(axis=1, keepdims=True))[mine]
-            prefix = f"eval/{count}/{baseline}"
-            found[f"{prefix}/win_share"] = round(float(share.mean()), 6)
-            found[f"{prefix}/margin"] = round(float(margins(scores)[mine].mean()), 6)
-            found[f"{prefix}/score"] = round(float(scores[mine].mean()), 6)
-            if baseline == "greedy":
-                shares.append(share.reshape(deals, -1).mean(axis=1))
+    for count, (name, part) in product(players, BASELINES.items()):
+        seeds = seed_list(SEEDS, max(1, deals // part))
+        against = evaluate_against(agent, make_agent(name, edition), edition, count, seeds)
+        scores = against.games.scores  # (D, S, P); in seating k the agent has seat k
+        at = np.arange(count)
+        best = winners(scores.reshape(-1, count)).reshape(scores.shape)
+        share = (best / best.sum(axis=2, keepdims=True))[:, at, at]
+        margin = margins(scores.reshape(-1, count)).reshape(scores.shape)[:, at, at]
+        for what, values in (
+            ("win_share", share),
+            ("margin", margin),
+            ("score", scores[:, at, at]),
+        ):
+            found[f"eval/{count}/{name}/{what}"] = round(float(values.mean()), DIGITS)
+        if name == "greedy":
+            shares.append(share.mean(axis=1))
     mean, interval = mean_interval(np.mean(shares, axis=0))
     return {
         "eval_mean": mean,

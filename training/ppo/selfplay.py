@@ -126,21 +126,15 @@ class SelfPlayPPO(LeanMaskablePPO):
     def _choose(self, t: int, rollout: SelfPlayRollout, masks: np.ndarray) -> np.ndarray:
         """An action for every game from whoever holds the seat to act, intp (N,)."""
         env, holders = self.env, self.env.holders
-        actions = masks.argmax(axis=1)
-        asked = masks.sum(axis=1) > 1 if self.skip_forced else np.ones(len(masks), np.bool_)
-        of = {who: np.flatnonzero(asked & (holders == who)) for who in np.unique(holders)}
-        nobody = actions[:0]
-        mine = of.get(SELF, nobody)
-        rollout.decided[t] = False
-        rollout.decided[t, torch.from_numpy(mine)] = True
-        advice = np.zeros(len(masks), np.intp)
+        actions, asked = self._forced(masks)
+        rollout.decided[t].copy_(torch.from_numpy(asked & (holders == SELF)))
+        # One question to the baseline for all who hear it or are it.
         hearing = holders != RANDOM if self.advisor is not None else holders == GREEDY
+        advice = np.zeros(len(masks), np.intp)
         rows = np.flatnonzero(asked & hearing)
-        if rows.size:
-            advice[rows] = env.ask(self.greedy, rows)
-        for who, rows in of.items():
-            if not rows.size:
-                continue
+        advice[rows] = env.ask(self.greedy, rows)
+        for who in np.unique(holders[asked]):
+            rows = np.flatnonzero(asked & (holders == who))
             if who == GREEDY:
                 actions[rows] = advice[rows]
             elif who == RANDOM:
@@ -149,6 +143,13 @@ class SelfPlayPPO(LeanMaskablePPO):
                 policy = self.policy if who == SELF else self.past[who - PAST]
                 actions[rows] = self._sampled(t, rollout, policy, rows, advice[rows])
         return actions
+
+    def _forced(self, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first legal actions, intp (N,), and where somebody is to be asked, bool (N,)."""
+        asked = np.ones(len(masks), np.bool_)
+        if self.skip_forced:
+            np.greater(np.count_nonzero(masks, axis=1), 1, out=asked)
+        return masks.argmax(axis=1), asked
 
     def _sampled(
         self,
@@ -172,6 +173,27 @@ class SelfPlayPPO(LeanMaskablePPO):
             rollout.values[t, at] = values[:, 0]
             rollout.log_probs[t, at] = log_probs.gather(1, actions[:, None])[:, 0]
         return actions.cpu().numpy()
+
+    def imitate(
+        self, rollout: SelfPlayRollout, environment: SelfPlayVecEnv, teacher: Agent, share: float
+    ) -> None:
+        """Fill the rollout with games in which the policy holds every seat and `share` of its
+        actions are the teacher's; put down what the teacher would do."""
+        self.policy.set_training_mode(False)
+        with torch.inference_mode():
+            for t in range(len(rollout.actions)):
+                actions, asked = self._forced(rollout.look(t, self.policy, environment))
+                rollout.decided[t].copy_(torch.from_numpy(asked))
+                rows = np.flatnonzero(asked)
+                wanted = environment.ask(teacher, rows)
+                own = self._sampled(t, rollout, self.policy, rows, wanted)
+                rollout.actions[t, torch.from_numpy(rows).to(self.device)] = torch.from_numpy(
+                    wanted
+                ).to(self.device)
+                teaches = torch.rand(len(rows)).numpy() < share
+                actions[rows] = np.where(teaches, wanted, own)
+                rollout.step(t, environment, actions)
+            rollout.estimate(self.gamma, self.gae_lambda)
 
     # Snapshots ------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from incunabula.agents.agent import Agent
 from incunabula.agents.policy_folder import save_policy
 from incunabula.agents.registry import make_agent
 from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.curve import is_run_folder, read_curve
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.clone import clone_teacher
 from incunabula.training.ppo.command import Interrupted
@@ -138,6 +139,7 @@ class Trainer:
         run = self.run_folder
         return {
             "run": str(run.path),
+            "game": self.config.game,
             "steps": self.learner.steps,
             "decisions": self.learner.environment.decisions,
             "seconds": round(self.seconds, 2),
@@ -209,11 +211,11 @@ class Trainer:
             weights, learner.network(), self.edition, self.config
         )
         self.last_evaluation = result
+        self.run_folder.append_metrics(result)
         is_best = self.best is None or result["eval_mean"] > self.best["eval_mean"]
         if is_best:
             self.best = result
             self._save_policy(self.run_folder.best_policy, result)
-        self.run_folder.append_metrics(result)
         evaluations = {"best": self.best, "last": result}
         self.run_folder.write_json("evaluation.json", evaluations)
         screen.evaluated(result, is_best)
@@ -235,6 +237,8 @@ class Trainer:
 
     def _save_policy(self, folder: Path, evaluation: dict[str, Any] | None) -> None:
         config, learner = self.config, self.learner
+        path = self.run_folder.path
+        curve = read_curve(path).points if is_run_folder(path) else []
         save_policy(
             folder,
             learner.weights(),
@@ -249,6 +253,7 @@ class Trainer:
                 "seconds": round(self.seconds, 1),
                 "precision": self.precision,
                 "evaluation": evaluation,
+                "curve": [{"steps": at.steps, "eval_mean": at.mean} for at in curve],
                 "config": config.model_dump(mode="json"),
                 "versions": versions("torch", "stable_baselines3", "sb3_contrib"),
             },

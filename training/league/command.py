@@ -1,0 +1,96 @@
+"""What the command ``league``, and ``evaluate`` in a game of several players, do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from incunabula.training.evaluation.command import check_game, listed, print_json, say_where
+
+GAMES = ("scriptorium",)
+
+
+def run_league(
+    game: str,
+    agents: str,
+    *,
+    players: int,
+    deals: int,
+    rotations: str | None,
+    seeds: str,
+    edition: str | None,
+    batch_size: int,
+    out: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Let agents (names and paths, separated by commas) meet, print, and write a report."""
+    check_game(game, GAMES)
+    if out is not None:
+        from incunabula.training.evaluation.report import check_report_possible
+
+        check_report_possible(out)  # before the games are played, not after
+    from incunabula.training.league.league import league
+
+    played = league(
+        listed("agents", agents),
+        num_players=players,
+        edition=game if edition is None else edition,
+        deals=deals,
+        rotations=rotations,
+        seeds=seeds,
+        batch_size=batch_size,
+        seed=seed,
+    )
+    if as_json:
+        print_json(played.result)
+    else:
+        from rich.console import Console
+
+        from incunabula.training.league.tables import print_league
+
+        print_league(played.result, Console())
+    if out is not None:
+        from incunabula.training.league.report import write_league
+
+        say_where(write_league(out, played), as_json=as_json)
+
+
+def run_versus(
+    agents: Sequence[str],
+    *,
+    against: str,
+    players: int,
+    deals: int,
+    seeds: str,
+    edition: str,
+    batch_size: int,
+    out: str | None,
+    runs: Sequence[str],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Evaluate agents against one opponent from every seat, print, and write a report."""
+    from incunabula.training.league.evaluate import evaluate_versus
+
+    evaluation = evaluate_versus(
+        agents,
+        against=against,
+        num_players=players,
+        edition=edition,
+        deals=deals,
+        seeds=seeds,
+        batch_size=batch_size,
+        seed=seed,
+    )
+    if as_json:
+        print_json(evaluation.result)
+    else:
+        from rich.console import Console
+
+        from incunabula.training.league.tables import print_versus
+
+        print_versus(evaluation.result, Console())
+    if out is not None:
+        from incunabula.training.league.versus_report import write_versus
+
+        say_where(write_versus(out, evaluation, runs), as_json=as_json)
