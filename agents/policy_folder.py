@@ -139,9 +139,10 @@ def load_policy(folder: str | Path, edition: BaseEdition | None = None) -> Polic
 def engine_of(edition: BaseEdition) -> Engine:
     """An engine of one game of this edition, which knows its observations and actions."""
     if edition.game == "scriptorium":
+        from incunabula.envs.scriptorium.edition import load_edition
         from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
-        return ScriptoriumEngine(edition, 1, edition.rules.players[0])
+        return ScriptoriumEngine(edition, 1, load_edition(edition).rules.players[0])
     from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 
     return BibliogamoEngine(edition)

@@ -15,52 +15,49 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.compiled import compiled, compiled_apart
-from incunabula.agents.scriptorium_worth import (
+from incunabula.agents.scriptorium_position import (
     ACHIEVEMENTS,
     BLACK,
+    EDGE,
     EDGE_LEFT,
     EDGE_RIGHT,
-    FALL,
-    FORGONE,
+    FIRST,
     GOLD,
     INKS,
-    PRICED,
-    RISE,
+    POINTS,
+    SECOND,
     SPACES,
 )
+from incunabula.agents.scriptorium_worth import FALL, FORGONE, PRICED, RISE
 
 TILES = 40  # tiles that a plan looks at
 DEPTH = 16  # tiles that it places with ink
 AFTER = DEPTH + 1  # the level after the best plan
 LEVELS = DEPTH + 2
+BEST = LEVELS  # the row of the best plan's first placement
 HAND = -1  # source of a tile that the player has; 0 is the scriptorium, else a relative seat
 NEVER = -1e9
-# Columns of a tile: spaces it goes to (SECOND is -1 without sides), what it costs of each ink.
-DESIGN, SOURCE, FIRST, SECOND, COST, TILE_COLUMNS = 0, 1, 2, 3, 4, 9
+# Columns of a tile; a list of the edges in hand that are not placed with ink goes beside it.
+DESIGN, SOURCE, ON, OR, COST, SPARE, TILE_COLUMNS = 0, 1, 2, 3, 4, 9, 10
 # Columns of its worth: of keeping it for another day; of placing it, without inks and
-# achievements; the most that placing it gains.
-KEEP, GAIN, MOST, WORTH_COLUMNS = 0, 1, 2, 3
+# achievements; the most that placing it gains; the sum of these from here on; and of keeping the
+# spare edge beside it.
+KEEP, GAIN, MOST, SUM, SPARE_KEEP, WORTH_COLUMNS = 0, 1, 2, 3, 4, 5
 # Columns of a level's counts: inks held, inks still to be had from the pot and how many of them in
-# all, help tokens, free spaces, spaces lacking of each achievement.
-HELD, POT, SHARE, TOKENS, ROOM, LACK, COUNTS = 0, 5, 10, 11, 12, 22, 27
+# all, help tokens, free spaces, spaces lacking of each achievement, and the placement that led
+# there: which tile of the list, on which space.
+OWN, POT, SHARE, BUYS, ROOM, LACK, TILE, SPACE, COUNTS = 0, 5, 10, 11, 12, 22, 27, 28, 29
 # Columns of a level's worths: gained so far; hope and odds of each achievement as in Outlook.
 GAINED, HOPE, ODDS, WORTHS = 0, 1, 6, 11
-# Columns of a level's placement: which tile of the list, on which space.
-TILE, SPACE = 0, 1
 
 
 class Work(NamedTuple):
     """Room for one plan at a time. A level of the search is a number of tiles placed."""
 
     tile: npt.NDArray[np.int64]  # (TILES, TILE_COLUMNS) the tiles to choose from
-    worth: npt.NDArray[np.float64]  # (TILES, WORTH_COLUMNS)
-    bound: npt.NDArray[np.float64]  # (TILES + 1,) sum of what the tiles from here on gain at most
-    count: npt.NDArray[np.int64]  # (LEVELS, COUNTS)
+    worth: npt.NDArray[np.float64]  # (TILES + 1, WORTH_COLUMNS)
+    count: npt.NDArray[np.int64]  # (LEVELS + DEPTH, COUNTS); from BEST on, the best placements
     level: npt.NDArray[np.float64]  # (LEVELS, WORTHS)
-    placed: npt.NDArray[np.int64]  # (LEVELS, 2) the placement that leads to each level
-    best: npt.NDArray[np.int64]  # (DEPTH, 2) the placements of the best plan
-    spare: npt.NDArray[np.int64]  # (TILES,) designs of the edges in hand not placed with ink
-    spare_keep: npt.NDArray[np.float64]  # (TILES,) worth of keeping each
 
 
 @compiled
@@ -68,14 +65,9 @@ def new_work() -> Work:
     """Room for a plan."""
     return Work(
         np.empty((TILES, TILE_COLUMNS), np.int64),
-        np.empty((TILES, WORTH_COLUMNS)),
-        np.empty(TILES + 1),
-        np.empty((LEVELS, COUNTS), np.int64),
+        np.empty((TILES + 1, WORTH_COLUMNS)),
+        np.empty((LEVELS + DEPTH, COUNTS), np.int64),
         np.empty((LEVELS, WORTHS)),
-        np.empty((LEVELS, 2), np.int64),
-        np.empty((DEPTH, 2), np.int64),
-        np.empty(TILES, np.int64),
-        np.empty(TILES),
     )
 
 
@@ -96,13 +88,13 @@ def filling(outlook: Any, work: Any, level: int, space: int) -> float:
     """By how much filling a space at this level brings the achievements nearer."""
     worth = 0.0
     for k in range(ACHIEVEMENTS):
-        if outlook.asks[k, space]:
+        if outlook.prize[k, space] > 0.0:
             lack = work.count[level, LACK + k]
             hope, odds = work.level[level, HOPE + k], work.level[level, ODDS + k]
             nearer = hope * outlook.space[RISE, space]
             worth -= hope / (1.0 + odds)
             if lack == 1:
-                worth += outlook.prize[k]
+                worth += outlook.prize[k, space]
             else:
                 worth += nearer / (1.0 + odds * outlook.space[FALL, space])
     return worth
@@ -113,7 +105,7 @@ def fill_space(outlook: Any, work: Any, level: int, space: int) -> None:
     """Fill a space at this level."""
     work.count[level, ROOM + space] -= 1
     for k in range(ACHIEVEMENTS):
-        if outlook.asks[k, space]:
+        if outlook.prize[k, space] > 0.0:
             work.count[level, LACK + k] -= 1
             work.level[level, HOPE + k] *= outlook.space[RISE, space]
             work.level[level, ODDS + k] *= outlook.space[FALL, space]
@@ -144,10 +136,10 @@ def room_for(work: Any, first: int, second: int) -> int:
 
 @compiled
 def copy_tile(work: Any, source: int, target: int) -> None:
-    """Copy a tile of the list."""
-    for k in range(TILE_COLUMNS):
+    """Copy a tile of the list, not the spare edge beside it."""
+    for k in range(SPARE):
         work.tile[target, k] = work.tile[source, k]
-    for k in range(WORTH_COLUMNS):
+    for k in range(SUM):
         work.worth[target, k] = work.worth[source, k]
 
 
@@ -167,38 +159,36 @@ def sort_tiles(work: Any, n: int, column: int) -> None:
 
 @compiled
 def list_tile(
-    tables: Any, outlook: Any, work: Any, n: int, design: int, source: int, price: float
+    book: Any, outlook: Any, work: Any, n: int, design: int, source: int, price: float
 ) -> tuple[bool, float]:
     """Write a tile to the n-th place of the list: whether it has a free space, and by how much that
     brings the achievements nearer. ``price``: of buying it."""
-    first, second = np.int64(tables.space[design, 0]), np.int64(-1)
-    if tables.sided[design]:
-        second = np.int64(tables.space[design, 1])
+    first, second = book.design[design, FIRST], book.design[design, SECOND]
     space, nearer = best_space(outlook, work, 0, first, second)
     work.tile[n, DESIGN], work.tile[n, SOURCE] = design, source
-    work.tile[n, FIRST], work.tile[n, SECOND] = first, second
+    work.tile[n, ON], work.tile[n, OR] = first, second
     work.worth[n, KEEP] = 0.0
-    work.worth[n, GAIN] = tables.points[design] - outlook.space[FORGONE, first] - price
+    work.worth[n, GAIN] = book.design[design, POINTS] - outlook.space[FORGONE, first] - price
     return space >= 0, nearer
 
 
 @compiled_apart
 def list_tiles(
-    params: Any, tables: Any, outlook: Any, work: Any, counts: Any, held: int
+    params: Any, book: Any, outlook: Any, work: Any, counts: Any, held: int
 ) -> tuple[int, float]:
     """List the tiles of a hand, int (D,), that have a free space: how many, and what keeping all
     is worth. ``held``: achievements in the storage."""
     n = 0
     for design in range(len(counts)):
         if counts[design] > 0 and n < TILES - 1:
-            fits, nearer = list_tile(tables, outlook, work, n, design, HAND, 0.0)
+            fits, nearer = list_tile(book, outlook, work, n, design, HAND, 0.0)
             if not fits:
                 continue
             later = work.worth[n, GAIN] + nearer
             for ink in range(INKS):
-                later -= tables.cost[design, ink] * outlook.price[ink, 0]
+                later -= book.cost[-1, design, ink] * outlook.price[ink, 0]
             work.worth[n, KEEP] = params.keep * outlook.keep_later * max(later, 0.0)
-            room = room_for(work, work.tile[n, FIRST], work.tile[n, SECOND])
+            room = room_for(work, work.tile[n, ON], work.tile[n, OR])
             n += 1
             for _ in range(min(counts[design], room) - 1):
                 if n < TILES - 1:
@@ -209,8 +199,8 @@ def list_tiles(
     total, kept = 0.0, held
     used = np.zeros(SPACES, np.int64)
     for i in range(n):
-        first = work.tile[i, FIRST]
-        if used[first] < room_for(work, first, work.tile[i, SECOND]) and kept < outlook.storage:
+        first = work.tile[i, ON]
+        if used[first] < room_for(work, first, work.tile[i, OR]) and kept < book.storage_limit:
             used[first] += 1
             kept += 1
             total += work.worth[i, KEEP]
@@ -220,26 +210,27 @@ def list_tiles(
 
 
 @compiled
-def list_bought(tables: Any, outlook: Any, work: Any, n: int, goods: Any) -> int:
+def list_bought(book: Any, outlook: Any, work: Any, n: int, goods: Any) -> int:
     """Add the tiles worth buying to the list; goods float (P, D): the price of each, 0 for none
     (row 0 the scriptorium's, else a relative seat's). Returns how many there are in all."""
     for source in range(len(goods)):
         for design in range(goods.shape[1]):
             if goods[source, design] > 0.0 and n < TILES - 1:
                 price = goods[source, design]
-                fits, nearer = list_tile(tables, outlook, work, n, design, source, price)
+                fits, nearer = list_tile(book, outlook, work, n, design, source, price)
                 if fits and work.worth[n, GAIN] + nearer > 0.0:
                     n += 1
     return n
 
 
 @compiled
-def list_spare(tables: Any, work: Any, n: int) -> int:
+def list_spare(book: Any, work: Any, n: int) -> int:
     """List the edges of the hand, those most worth keeping first; how many."""
     m = 0
     for i in range(n):
-        if tables.edge[work.tile[i, DESIGN]]:
-            work.spare[m], work.spare_keep[m] = work.tile[i, DESIGN], work.worth[i, KEEP]
+        if book.design[work.tile[i, DESIGN], EDGE]:
+            work.tile[m, SPARE] = work.tile[i, DESIGN]
+            work.worth[m, SPARE_KEEP] = work.worth[i, KEEP]
             m += 1
     return m
 
@@ -259,10 +250,10 @@ def pay(outlook: Any, work: Any, level: int, i: int) -> float:
         if ink == GOLD:
             need += gilt
         while need > 0:
-            held = work.count[level, HELD + ink]
+            held = work.count[level, OWN + ink]
             if held > 0:
                 worth += outlook.price[ink, min(held, PRICED) - 1]
-                work.count[level, HELD + ink] = held - 1
+                work.count[level, OWN + ink] = held - 1
             elif work.count[level, POT + ink] > 0 and work.count[level, SHARE] > 0:
                 worth += outlook.price[ink, 0]
                 work.count[level, POT + ink] -= 1
@@ -280,56 +271,53 @@ def pay(outlook: Any, work: Any, level: int, i: int) -> float:
 def place_tile(outlook: Any, work: Any, level: int, i: int) -> bool:
     """Place the i-th tile with ink at this level; False if it can't be done."""
     if work.tile[i, SOURCE] != HAND:
-        if work.count[level, TOKENS] == 0:
+        if work.count[level, BUYS] == 0:
             return False
-        work.count[level, TOKENS] -= 1
-    space, nearer = best_space(outlook, work, level, work.tile[i, FIRST], work.tile[i, SECOND])
+        work.count[level, BUYS] -= 1
+    space, nearer = best_space(outlook, work, level, work.tile[i, ON], work.tile[i, OR])
     if space < 0:
         return False
     inks = pay(outlook, work, level, i)
     if inks == NEVER:
         return False
     work.level[level, GAINED] += work.worth[i, GAIN] - work.worth[i, KEEP] + nearer - inks
-    work.placed[level, TILE], work.placed[level, SPACE] = i, space
+    work.count[level, TILE], work.count[level, SPACE] = i, space
     fill_space(outlook, work, level, space)
     return True
 
 
 @compiled_apart
-def bound_tiles(tables: Any, outlook: Any, work: Any, n: int, lectern: int) -> int:
+def bound_tiles(book: Any, outlook: Any, work: Any, n: int, lectern: int) -> int:
     """Set the costs with this lectern (-1: none), leave out the tiles that can't be placed with
     ink, and put the best first; how many are left.
 
-    Sets ``bound`` so that k tiles from place i on gain ``bound[i] - bound[i + k]`` at most.
+    So k tiles from place i on gain ``worth[i, SUM] - worth[i + k, SUM]`` at most.
     """
     m = 0
     for i in range(n):
         design = work.tile[i, DESIGN]
         for ink in range(INKS):
-            cost = tables.cost[design, ink]
-            if lectern >= 0:
-                cost = tables.costs[lectern, design, ink]
-            work.tile[i, COST + ink] = cost
+            work.tile[i, COST + ink] = book.cost[lectern, design, ink]
         copy_level(work, 0, AFTER)
         if place_tile(outlook, work, AFTER, i):
             work.worth[i, MOST] = work.level[AFTER, GAINED]
             copy_tile(work, i, m)
             m += 1
     sort_tiles(work, m, MOST)
-    work.bound[m] = 0.0
+    work.worth[m, SUM] = 0.0
     for i in range(m - 1, -1, -1):
-        work.bound[i] = work.bound[i + 1] + max(work.worth[i, MOST], 0.0)
+        work.worth[i, SUM] = work.worth[i + 1, SUM] + max(work.worth[i, MOST], 0.0)
     return m
 
 
 @compiled
 def most_tiles(work: Any, level: int, least_black: int, least_inks: int) -> int:
     """How many more tiles can be placed with ink at most, if each needs at least so many."""
-    black = work.count[level, HELD + BLACK]
+    black = work.count[level, OWN + BLACK]
     black += min(work.count[level, POT + BLACK], work.count[level, SHARE])
     inks = work.count[level, SHARE]
     for ink in range(INKS):
-        inks += work.count[level, HELD + ink]
+        inks += work.count[level, OWN + ink]
     most = TILES
     if least_black > 0:
         most = min(most, black // least_black)
@@ -340,7 +328,7 @@ def most_tiles(work: Any, level: int, least_black: int, least_inks: int) -> int:
 def find_plan(outlook: Any, work: Any, n: int, sets: int) -> tuple[int, float]:
     """The best set of the n tiles to place with ink: how many, and the gain.
 
-    The placements go into ``work.best``, the level after them into AFTER. At most so many sets are
+    The placements go into the counts from BEST on, the level after them into AFTER. At most so many sets are
     tried.
     """
     least_black, least_inks = TILES, TILES
@@ -355,7 +343,7 @@ def find_plan(outlook: Any, work: Any, n: int, sets: int) -> tuple[int, float]:
     more = most_tiles(work, 0, least_black, least_inks)
     while True:
         if i < n and level < DEPTH and sets > 0:
-            bound = work.bound[i] - work.bound[min(i + more, n)]
+            bound = work.worth[i, SUM] - work.worth[min(i + more, n), SUM]
             if work.level[level, GAINED] + bound > best + 1e-9:
                 sets -= 1
                 copy_level(work, level, level + 1)
@@ -366,13 +354,13 @@ def find_plan(outlook: Any, work: Any, n: int, sets: int) -> tuple[int, float]:
                         best, count = work.level[level, GAINED], level
                         copy_level(work, level, AFTER)
                         for k in range(level):
-                            work.best[k, TILE] = work.placed[k + 1, TILE]
-                            work.best[k, SPACE] = work.placed[k + 1, SPACE]
+                            work.count[BEST + k, TILE] = work.count[k + 1, TILE]
+                            work.count[BEST + k, SPACE] = work.count[k + 1, SPACE]
                 i += 1
                 continue
         if level == 0:
             break
-        i = work.placed[level, TILE] + 1
+        i = work.count[level, TILE] + 1
         level -= 1
         more = most_tiles(work, level, least_black, least_inks)
         while i < n and same_tile(work, i, i - 1):
@@ -395,12 +383,12 @@ def same_tile(work: Any, i: int, j: int) -> bool:
 def drop_placed(work: Any, spare: int, count: int) -> int:
     """Take the edges that the plan places with ink off the list of spare ones; how many stay."""
     for k in range(count):
-        i = work.best[k, TILE]
+        i = work.count[BEST + k, TILE]
         for j in range(spare):
-            if work.spare[j] == work.tile[i, DESIGN] and work.tile[i, SOURCE] == HAND:
+            if work.tile[j, SPARE] == work.tile[i, DESIGN] and work.tile[i, SOURCE] == HAND:
                 for at in range(j, spare - 1):
-                    work.spare[at] = work.spare[at + 1]
-                    work.spare_keep[at] = work.spare_keep[at + 1]
+                    work.tile[at, SPARE] = work.tile[at + 1, SPARE]
+                    work.worth[at, SPARE_KEEP] = work.worth[at + 1, SPARE_KEEP]
                 spare -= 1
                 break
     return spare
@@ -433,10 +421,10 @@ def fill_edges(
                 best, left, right = work.level[1, GAINED], a, b - a
             if work.count[1, ROOM + EDGE_RIGHT] == 0 or b == spare + more:
                 break
-            cost = work.spare_keep[spare - 1 - b] if b < spare else price
+            cost = work.worth[spare - 1 - b, SPARE_KEEP] if b < spare else price
             put_edge(outlook, work, 1, EDGE_RIGHT, cost)
         if work.count[0, ROOM + EDGE_LEFT] == 0 or a == spare + more:
             break
-        cost = work.spare_keep[spare - 1 - a] if a < spare else price
+        cost = work.worth[spare - 1 - a, SPARE_KEEP] if a < spare else price
         put_edge(outlook, work, 0, EDGE_LEFT, cost)
     return best, left, right

@@ -15,14 +15,25 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.compiled import compiled, compiled_apart
+from incunabula.agents.scriptorium_position import (
+    ACHIEVEMENTS,
+    BLACK,
+    EDGE_LEFT,
+    FILLED,
+    GOLD,
+    INITIAL,
+    INKS,
+    MINIATURE,
+    SPACES,
+)
 
-INKS, BLACK, GOLD = 5, 0, 4
-SPACES, EDGE_LEFT, EDGE_RIGHT, MINIATURE, INITIAL, TEXT = 10, 2, 3, 4, 8, 9
-ACHIEVEMENTS = 5
 PRICED = 16  # the price of an ink is looked at for so many of a colour
 # Rows of Outlook.space: worth forgone by filling a space of this kind; factors of the hope of an
 # achievement, and of the odds that a rival gets it, when it asked for that space.
 FORGONE, RISE, FALL = 0, 1, 2
+# Rows of a seat's standing: spaces that an achievement still asks for; what it would be worth if
+# there were no rivals; the odds that a rival gets it.
+MISSING, HOPING, AGAINST = 0, 1, 2
 
 
 class GreedyParams(NamedTuple):
@@ -69,19 +80,15 @@ class GreedyParams(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """What a decision looks at, read once from the public state."""
+    """What things are worth in a position."""
 
     later: float  # 0 on the last day .. 1
     keep_later: float
     token: float
-    storage: int  # its limit
     price: npt.NDArray[np.float64]  # (5, PRICED) of the n-th ink of a colour held
     space: npt.NDArray[np.float64]  # (3, 10) rows FORGONE, RISE, FALL
-    prize: npt.NDArray[np.float64]  # (5,) points of the achievements
-    asks: npt.NDArray[np.bool_]  # (5, 10) kinds of spaces they ask for; none if no longer open
-    lack: npt.NDArray[np.int64]  # (P, 5) spaces that each player lacks
-    hope: npt.NDArray[np.float64]  # (P, 5) worth of the achievement if there were no rivals
-    odds: npt.NDArray[np.float64]  # (P, 5) that a rival gets it
+    prize: npt.NDArray[np.float64]  # (5, 10) points of an achievement that asks for this space
+    standing: npt.NDArray[np.float64]  # (P, 3, 5) rows MISSING, HOPING, AGAINST
 
 
 @compiled
@@ -103,16 +110,15 @@ def fading(days_left: float, days: float) -> float:
 
 
 @compiled_apart
-def read_outlook(tables: Any, public: Any, row: int, params: Any) -> Outlook:
-    """The outlook of game ``row``."""
-    filled = public.filled[row]
-    players = len(filled)
-    per_day = (players + 1) * tables.tiles_per_lectern
-    days_left = float((public.bag_left[row] + per_day - 1) // per_day)
+def read_outlook(book: Any, position: Any, params: Any) -> Outlook:
+    """The outlook in a position."""
+    seat_of, players = position.seat, len(position.seat)
+    per_day = (players + 1) * book.tiles_per_lectern
+    days_left = float((position.bag_left + per_day - 1) // per_day)
     for seat in range(players):
         free = 0
         for space in range(SPACES):
-            free += tables.capacity[space] - filled[seat, space]
+            free += book.capacity[space] - seat_of[seat, FILLED + space]
         days_left = min(days_left, max(0.0, free / params.fill_rate - 1.0))
     ink_later = fading(days_left, params.ink_days)
     later = fading(days_left, params.space_days)
@@ -122,7 +128,7 @@ def read_outlook(tables: Any, public: Any, row: int, params: Any) -> Outlook:
         worth = params.black if ink == BLACK else params.gold if ink == GOLD else params.colour
         worth *= ink_later
         for n in range(PRICED):
-            price[ink, n] = worth if n < tables.ink_limit else 0.0
+            price[ink, n] = worth if n < book.ink_limit else 0.0
             worth *= params.surplus
 
     space, far = np.empty((3, SPACES)), np.empty(SPACES)
@@ -135,35 +141,30 @@ def read_outlook(tables: Any, public: Any, row: int, params: Any) -> Outlook:
         space[FORGONE, k] = cost * later
         space[RISE, k], space[FALL, k] = exp(far[k] / horizon), exp(-far[k] * params.contest)
 
-    prize, asks = np.empty(ACHIEVEMENTS), np.zeros((ACHIEVEMENTS, SPACES), np.bool_)
-    lack = np.zeros((players, ACHIEVEMENTS), np.int64)
-    away = np.zeros((players, ACHIEVEMENTS))
-    hope, odds = np.empty((players, ACHIEVEMENTS)), np.zeros((players, ACHIEVEMENTS))
+    prize, standing = np.zeros((ACHIEVEMENTS, SPACES)), np.zeros((players, 3, ACHIEVEMENTS))
+    away = np.zeros(players)
     for k in range(ACHIEVEMENTS):
-        prize[k] = float(public.open[row, k] * tables.achievement_points)
+        worth = float(book.achievement_points) if position.open[k] else 0.0
         for seat in range(players):
+            away[seat] = 0.0
             for kind in range(SPACES):
-                if tables.group[k, kind] and prize[k] > 0.0:
-                    asks[k, kind] = True
-                    free = np.int64(tables.capacity[kind] - filled[seat, kind])
-                    lack[seat, k] += free
-                    away[seat, k] += free * far[kind]
-            hope[seat, k] = prize[k] * exp(-away[seat, k] / horizon)
+                if book.group[k, kind]:
+                    prize[k, kind] = worth
+                    free = book.capacity[kind] - seat_of[seat, FILLED + kind]
+                    standing[seat, MISSING, k] += free
+                    away[seat] += free * far[kind]
+            standing[seat, HOPING, k] = worth * exp(-away[seat] / horizon)
         for seat in range(players):
             for other in range(players):
                 if other != seat:
-                    nearer = params.contest * (away[seat, k] - away[other, k])
-                    odds[seat, k] += exp(min(nearer, 50.0))
+                    nearer = params.contest * (away[seat] - away[other])
+                    standing[seat, AGAINST, k] += exp(min(nearer, 50.0))
     return Outlook(
         later,
         fading(days_left, params.keep_days),
-        tables.token_points + (params.token - tables.token_points) * later,
-        np.int64(tables.storage_limit),
+        book.token_points + (params.token - book.token_points) * later,
         price,
         space,
         prize,
-        asks,
-        lack,
-        hope,
-        odds,
+        standing,
     )

@@ -20,6 +20,7 @@ REDUCED = {
     "train": ["--steps", "4096", "--num-envs", "32"],
     "evaluate": ["--games", "20"],
     "bench": ["--seconds", "0.2"],
+    "league": ["--deals", "4"],
 }
 
 
@@ -95,10 +96,12 @@ def test_links_lead_somewhere() -> None:
 
 
 @pytest.mark.skipif(not has_training(), reason="needs the train extra")
-def test_quickstart_notebook_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb")))
+def test_notebooks_run(name: str, tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
-    notebook = nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4)
+    pytest.importorskip("pettingzoo")
+    notebook = nbformat.read(ROOT / "notebooks" / name, as_version=4)
     sizes = {"INCUNABULA_NOTEBOOK_GAMES": "40", "INCUNABULA_NOTEBOOK_STEPS": "40000"}
     client = nbclient.NotebookClient(
         notebook,

@@ -321,7 +321,11 @@ def test_a_single_deal_has_no_intervals() -> None:
         ({"rotations": "some"}, "there is no kind of rotations 'some'"),
         ({"deals": 0}, "deals: expected"),
         ({"deals": True}, "deals: expected"),
-        ({"deals": 9_000_000}, "make 18,000,000 games, more than 10,000,000"),
+        ({"deals": 100_001}, "deals: expected a whole number from 1 to 100,000, got 100001"),
+        (
+            {"agents": ["random"] * 16, "num_players": 4, "rotations": "all", "deals": 500},
+            "500 in 43,680 seatings of 1,820 tables make 21,840,000 games, more than 10,000,000",
+        ),
         ({"seeds": "test"}, "seed list"),
         ({"batch_size": 0}, "batch size: expected"),
         ({"seed": 1.5}, "seed"),
@@ -375,6 +379,26 @@ def test_reports_are_the_same_from_run_to_run(played: League) -> None:
     from incunabula.training.league.plots import league_png
 
     assert league_png(played.result) == league_png(played.result)
+
+
+def test_who_leads_and_who_wins_most_may_differ() -> None:
+    from incunabula.training.league.report import league_verdict
+
+    agents = [
+        {"name": "steady", "rating": 0.4, "win_share": 0.3},
+        {"name": "bold", "rating": -0.4, "win_share": 0.4},
+    ]
+    entry = {"a": "steady", "b": "bold", "ahead": 0.6, "ahead_ci95": [0.45, 0.75]}
+    seats = [{"win_share": 0.35, "ci95": [0.25, 0.45]}]
+    result = {"agents": agents, "cross": [entry], "seats": seats, "players": 3}
+    said = league_verdict(result)
+    assert said.startswith(
+        "steady leads with a rating of +0.40; it finishes ahead of the next, bold"
+    )
+    assert "which doesn't tell them apart. The largest win share is bold's, 0.400. Seat 0" in said
+    entry["ahead_ci95"] = [0.55, 0.65]
+    agents[1]["win_share"] = 0.2
+    assert "the better of the two. Seat 0" in league_verdict(result)
 
 
 @pytest.mark.parametrize(

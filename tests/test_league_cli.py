@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +144,15 @@ def test_bench_errors(cli: Cli, arguments: Any, said: str) -> None:
     outcome = cli("bench", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert said in outcome.err
+
+
+# The modules ------------------------------------------------------------------------------------
+
+
+def test_modules_run_as_commands() -> None:
+    pytest.importorskip("choix")
+    command = [sys.executable, "-m", "incunabula.training.league", "scriptorium", "--json", *TINY]
+    command += ["--agents", "random,random", "--deals", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["games"] == 4

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import copy
 import functools
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -145,6 +151,42 @@ def test_a_random_opponent_draws_anew_in_a_determinised_copy() -> None:
             env.step(env.action_masks().argmax(axis=1))
         futures.append(env.engine.state.inks.tobytes())
     assert len(set(futures)) == 3
+
+
+# A change here means that games on published seeds change: the ids need a new version.
+TRAJECTORY = "30121cef5ea2cc2bf5f7136ff16c6fd93dffe05bdb5a4766637f10a34a1f2c97"
+
+
+def trajectory_hash() -> str:
+    """SHA-256 of five games: deals, seats, opponents, and all that anybody does."""
+    env = single(num_players=3, opponents="random", seat="random")
+    found = hashlib.sha256()
+    env.reset(seed=5)
+    for game in range(5):
+        for step in range(1000):
+            found.update(json.dumps([env.snapshot(), env.deal], sort_keys=True).encode())
+            if not env.engine.mask.any():
+                break
+            env.step(int(pick(env.action_masks(), game, step)[0]))
+        env.reset()
+    return found.hexdigest()
+
+
+def test_games_are_those_that_were_committed_in_every_process() -> None:
+    # Fault 24.
+    code = "from tests.test_seat_copies import trajectory_hash; print(trajectory_hash())"
+    found = [trajectory_hash()]
+    for hash_seed in ("0", "random"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).parent.parent,
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(run.stdout.strip())
+    assert found == [TRAJECTORY] * 3
 
 
 @pytest.mark.slow

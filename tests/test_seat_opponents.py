@@ -144,7 +144,12 @@ def test_an_opponents_illegal_action_or_error_is_told_from_the_learners() -> Non
 def test_a_pool_of_policy_folders_is_a_mixture(tmp_path: Path) -> None:
     engine = ScriptoriumEngine(TINY)
     rng = np.random.default_rng(0)
-    network = {"kind": "mlp", "layers": [8], "value_layers": [8], "activation": "tanh"}
+    network: dict[str, Any] = {
+        "kind": "mlp",
+        "layers": [8],
+        "value_layers": [8],
+        "activation": "tanh",
+    }
     network |= {"advisor": None, "advice": 0.0}
     for name in ("early", "late"):
         shapes = expected_shapes(network, engine)

@@ -180,7 +180,7 @@ class SeatGames(Games[ScriptoriumEngine]):
                 if not rows.size:
                     return
                 actions = np.empty(len(rows), np.intp)
-                for number in np.flatnonzero(np.bincount(holder)):
+                for number in np.flatnonzero(np.bincount(holder)).tolist():
                     mine = holder == number
                     actions[mine] = self._ask(number, rows[mine])
                 engine.apply(actions, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -259,7 +259,9 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
             raise IncunabulaError("no game has been dealt: call reset() first")
 
 
-@functools.wraps(raw_env.__init__)
 def env(*args: Any, **kwargs: Any) -> AECEnv[str, Observation, int | None]:
     """``raw_env`` with PettingZoo's check that calls come in order; same arguments."""
     return OrderEnforcingWrapper(raw_env(*args, **kwargs))
+
+
+env.__signature__ = inspect.signature(raw_env)  # type: ignore[attr-defined]

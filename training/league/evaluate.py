@@ -34,10 +34,9 @@ from incunabula.training.evaluation.seeds import check_count, list_hash, seed_li
 from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap
 from incunabula.training.league.against import AGENT, Against, evaluate_against
 from incunabula.training.league.play import first_decisions
-from incunabula.training.league.seating import check_players
+from incunabula.training.league.seating import MAX_DEALS, check_players
 
 SCHEMA_VERSION = 1
-MAX_DEALS = 1_000_000
 Json = dict[str, Any]
 
 

@@ -42,6 +42,7 @@ from incunabula.training.league.rating import (
 )
 from incunabula.training.league.seating import (
     MAX_AGENTS,
+    MAX_DEALS,
     Program,
     check_players,
     check_rotations,
@@ -101,7 +102,7 @@ def league(
     num_players = check_players(num_players, edition)
     rotations = check_rotations(rotations, num_players)
     check_count("batch size", batch_size, MAX_BATCH)
-    check_count("deals", deals, MAX_GAMES)
+    check_count("deals", deals, MAX_DEALS)
     list_of_deals = seed_list(seeds, deals)
     seed = as_seed(seed)
     specs = entrant_names(agents)

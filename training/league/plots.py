@@ -9,6 +9,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator
 
 from incunabula.training.evaluation.plots import FAINT, INK, STYLE, colours, cut, png
 from incunabula.training.evaluation.tables import short_names, signed
@@ -32,7 +34,7 @@ def league_png(result: Json) -> bytes:
     with mpl.rc_context(STYLE):
         upper = 1.1 + 0.42 * n
         lower = max(2.6, 1.3 + 0.55 * n)
-        figure = Figure(figsize=(9.5, upper + lower), dpi=144, layout="constrained")
+        figure = Figure(figsize=(9.5, upper + lower), dpi=144, layout=_layout())
         axes: Any = figure.subplots(2, 2, height_ratios=[upper, lower])
         ratings = [(a["rating"], a["rating_ci95"]) for a in agents]
         _dots(axes[0, 0], ratings, labels, painted, "Rating (log strength)", 0.0, 2)
@@ -54,7 +56,7 @@ def versus_png(result: Json) -> bytes:
     even = 1 / result["players"]
     with mpl.rc_context(STYLE):
         upper, lower = 1.1 + 0.42 * len(agents), 2.9
-        figure = Figure(figsize=(9, upper + lower), dpi=144, layout="constrained")
+        figure = Figure(figsize=(9, upper + lower), dpi=144, layout=_layout())
         axes: Any = figure.subplots(2, 1, height_ratios=[upper, lower])
         shares = [(agent["win_share"], agent["ci95"]) for agent in agents]
         title = f"Win share against {cut(result['against']['name'])}"
@@ -69,6 +71,11 @@ def versus_png(result: Json) -> bytes:
         ]
         _seat_bars(axes[1], groups, even)
         return png(figure)
+
+
+def _layout() -> ConstrainedLayoutEngine:
+    """Constrained, with room between the panels."""
+    return ConstrainedLayoutEngine(hspace=0.06, wspace=0.04)
 
 
 Estimate = tuple[float, list[float] | None]
@@ -117,6 +124,7 @@ def _dots(
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.margins(x=0.12)
+    ax.xaxis.set_major_locator(MaxNLocator(6))
 
 
 def _cross(
@@ -168,8 +176,10 @@ def _seat_bars(
                     fontsize=8.5,
                 )
     ax.axhline(even, color=FAINT, linewidth=1, linestyle=(0, (4, 2)))
-    ax.set_title("Win share by seat (seat 0 starts with the quill)")
-    ax.set_xticks(range(players), [f"seat {seat}" for seat in range(players)])
+    ax.set_title("Win share by seat")
+    names = [f"seat {seat}" for seat in range(players)]
+    names[0] += "\n(has the quill)"
+    ax.set_xticks(range(players), names)
     ax.tick_params(axis="x", length=0)
     ax.margins(y=0.15)
     ax.set_ylim(bottom=0)

@@ -122,7 +122,7 @@ _CROSS_NOTE = (
 
 
 def league_verdict(result: Json) -> str:
-    """The result in two sentences: who leads, and what the first seat is worth."""
+    """The result in words: who leads, who wins most, and what the first seat is worth."""
     agents = ranked(result["agents"])
     names = short_names([agent["name"] for agent in agents])
     best, second = agents[0], agents[1]
@@ -134,11 +134,15 @@ def league_verdict(result: Json) -> str:
         told = "so it is the better of the two"
     else:
         told = "which doesn't tell them apart"
-    return (
+    text = (
         f"{names[best['name']]} leads with a rating of {signed(best['rating'])}; it finishes ahead "
         f"of the next, {names[second['name']]}, in {entry['ahead']:.1%} {interval(ahead)} of "
-        f"games where both sit, {told}. {seat_verdict(result['seats'], result['players'])}"
+        f"games where both sit, {told}."
     )
+    most = max(agents, key=lambda agent: agent["win_share"])
+    if most["win_share"] > best["win_share"]:
+        text += f" The largest win share is {names[most['name']]}'s, {share(most['win_share'])}."
+    return f"{text} {seat_verdict(result['seats'], result['players'])}"
 
 
 def seat_verdict(seats: Sequence[Json], players: int) -> str:

@@ -17,6 +17,7 @@ Seats = tuple[int, ...]
 
 ROTATIONS = ("cyclic", "all")
 MAX_AGENTS = 16
+MAX_DEALS = 100_000
 
 
 def tables(num_agents: int, num_players: int) -> list[Seats]:

@@ -20,7 +20,7 @@ from incunabula.training.ppo.lean import LeanMaskablePPO, Rollout
 from incunabula.training.ppo.learner import Learner, make_environment, run_seeds
 from incunabula.training.ppo.network import advised, masked_log_softmax, sample
 from incunabula.training.ppo.seats import SelfPlayVecEnv
-from incunabula.training.ppo.selfplay import SelfPlayPPO
+from incunabula.training.ppo.selfplay import SelfPlayPPO, SelfPlayRollout
 from incunabula.training.ppo.vecenv import TrainingVecEnv
 
 STEPS = 64
@@ -56,6 +56,7 @@ def clone_teacher(
         share = 1 - i / max(1, chunks - 1)
         if isinstance(environment, SelfPlayVecEnv):
             assert isinstance(model, SelfPlayPPO)
+            assert isinstance(rollout, SelfPlayRollout)
             model.imitate(rollout, environment, teacher, share)
         else:
             starts = _play(model, environment, teacher, rollout, starts, share)

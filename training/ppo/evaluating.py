@@ -16,6 +16,7 @@ from incunabula.agents.agent import Agent
 from incunabula.agents.learned import PolicyAgent
 from incunabula.agents.policy_folder import Policy, Weights, engine_of
 from incunabula.agents.registry import make_agent
+from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.scriptorium.payoffs import margins, winners
 from incunabula.training.evaluation.games import play_games
@@ -51,6 +52,7 @@ def evaluate_weights(
     agent = PolicyAgent(Policy(Path("policy"), description, weights, ""), edition)
     if isinstance(config, ScriptoriumConfig):
         return evaluate_seats(agent, edition, config.players, games)
+    assert isinstance(edition, Edition)
     played = play_games(agent, edition, seed_list(SEEDS, games), on_finished=on_finished)
     mean, interval = mean_interval(played.score)
     return {

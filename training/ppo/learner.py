@@ -104,6 +104,7 @@ def make_model(
         model = SelfPlayPPO(LeanPolicy, greedy=greedy, pool=config.past.size, **options)
         model.skip_forced = config.skip_forced
     else:
+        assert isinstance(environment, TrainingVecEnv)
         options["policy_kwargs"]["engine"] = environment.engine
         model = LeanMaskablePPO(LeanPolicy, **options)
     if network.advisor is not None:

@@ -94,7 +94,6 @@ class SelfPlayPPO(LeanMaskablePPO):
         skip_forced: play decisions with one legal action without asking anybody.
     """
 
-    env: SelfPlayVecEnv
     skip_forced = True
 
     def __init__(self, *arguments: Any, greedy: Agent, pool: int, seed: int, **options: Any):
@@ -102,12 +101,19 @@ class SelfPlayPPO(LeanMaskablePPO):
         self._random = RandomAgent(seed)
         self.past: list[LeanPolicy] = []
         self.snapshots = 0
-        super().__init__(*arguments, seed=seed, **options)
+        options["seed"] = seed
+        super().__init__(*arguments, **options)
+
+    @property
+    def games(self) -> SelfPlayVecEnv:
+        """The games that are learned from."""
+        assert isinstance(self.env, SelfPlayVecEnv)
+        return self.env
 
     def make_rollout(self, steps: int, games: int) -> SelfPlayRollout:
         actions = int(self.action_space.n)  # type: ignore[attr-defined]
         return SelfPlayRollout(
-            steps, games, self.policy.encoded_size, actions, self.env.seats, self.device
+            steps, games, self.policy.encoded_size, actions, self.games.seats, self.device
         )
 
     def collect_rollouts(self, env, callback, rollout_buffer, n_rollout_steps, use_masking=True):
@@ -117,15 +123,15 @@ class SelfPlayPPO(LeanMaskablePPO):
         self.policy.set_training_mode(False)
         with torch.inference_mode():
             for t in range(self.n_steps):
-                masks = rollout.look(t, self.policy, self.env)
-                rollout.step(t, self.env, self._choose(t, rollout, masks))
-                self.num_timesteps += self.env.num_envs
+                masks = rollout.look(t, self.policy, self.games)
+                rollout.step(t, self.games, self._choose(t, rollout, masks))
+                self.num_timesteps += self.games.num_envs
             rollout.estimate(self.gamma, self.gae_lambda)
         return True
 
     def _choose(self, t: int, rollout: SelfPlayRollout, masks: np.ndarray) -> np.ndarray:
         """An action for every game from whoever holds the seat to act, intp (N,)."""
-        env, holders = self.env, self.env.holders
+        env, holders = self.games, self.games.holders
         actions, asked = self._forced(masks)
         rollout.decided[t].copy_(torch.from_numpy(asked & (holders == SELF)))
         # One question to the baseline for all who hear it or are it.
@@ -206,7 +212,7 @@ class SelfPlayPPO(LeanMaskablePPO):
         else:
             self.past[number].load_state_dict(self.policy.state_dict())
         self.snapshots += 1
-        self.env.filled = len(self.past)
+        self.games.filled = len(self.past)
 
     def _twin(self) -> LeanPolicy:
         """A copy of the policy that learns nothing."""
