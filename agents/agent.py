@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from incunabula.envs.chance import key
 from incunabula.envs.engine import Engine
+from incunabula.envs.errors import IncunabulaError
 
 # Agents draw from key(agent seed, AGENT_STREAM + episode, decision): never from the game's seed.
 AGENT_STREAM = 1 << 33
@@ -95,9 +96,17 @@ class Agent(ABC):
 
     An agent keeps nothing from one call to the next: its choice depends on the view and on its own
     seed alone, so that results don't depend on the batch size.
+
+    Attributes:
+        name: how results call it; the class's name unless it says otherwise.
     """
 
     name: str
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not hasattr(cls, "name"):
+            cls.name = cls.__name__
 
     @abstractmethod
     def act(self, view: View) -> npt.NDArray[np.intp]:
@@ -106,6 +115,30 @@ class Agent(ABC):
     def __deepcopy__(self, memo: dict[int, Any]) -> Agent:
         """Itself: copies of an environment can share its agents."""
         return self
+
+
+def ask(agent: Agent, view: View) -> npt.NDArray[np.intp]:
+    """What an agent does in the games of a view, intp (n,), each one of the game's actions.
+
+    Raises:
+        IncunabulaError: it answers with anything else; whether an action is legal is the engine's
+            to say.
+    """
+    given, n, actions = agent.act(view), len(view), view._engine.actions.n
+    try:
+        chosen = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        chosen = np.empty(0, object)
+    what = f"shape {chosen.shape} of {chosen.dtype}"
+    if chosen.shape == (n,) and chosen.dtype.kind in "iu":
+        outside = (chosen < 0) | (chosen >= actions)
+        if not np.count_nonzero(outside):
+            return chosen.astype(np.intp, copy=False)
+        what = str(chosen[outside.argmax()])
+    raise IncunabulaError(
+        f"agent {agent.name!r}: act must return an array of {n} integers in 0..{actions - 1}, one "
+        f"for each game, got {what}"
+    )
 
 
 class RandomAgent(Agent):

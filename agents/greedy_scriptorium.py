@@ -9,7 +9,7 @@ Only what every player knows is used, and nothing is drawn at random.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from incunabula.agents.scriptorium_choices import (
     hand_on,
     need_of,
     pot_shares,
-    wants_grimoire,
+    race,
     weigh_rivals,
 )
 from incunabula.agents.scriptorium_plan import (
@@ -56,14 +56,19 @@ from incunabula.agents.scriptorium_plan import (
 )
 from incunabula.agents.scriptorium_position import (
     ACHIEVEMENTS,
+    DISCARD,
     EDGE,
     EDGE_LEFT,
     EDGE_RIGHT,
     FILLED,
     HELD,
+    ILLUMINATE,
+    INK,
     INKS,
     KEPT,
+    LECTERN,
     OWNED,
+    QUILL,
     SECOND,
     SPACES,
     TOKENS,
@@ -75,16 +80,27 @@ from incunabula.agents.scriptorium_worth import (
     HOPING,
     MISSING,
     PRICED,
+    TUNED,
     GreedyParams,
     read_outlook,
 )
 
-INK, LECTERN, QUILL, ILLUMINATE, DISCARD = 0, 1, 2, 3, 4  # phases, as in envs/scriptorium/state.py
 SETS, FEW_SETS = 100, 12  # sets of tiles that a plan tries at most; in phases 1 and 2
 INK_CHOICES = 19  # as in envs/scriptorium/actions.py
+FORESIGHT = 4  # inks to come (own) within which two players weigh the grimoire precisely
 STORAGE = 0  # row of a seat's hand
 
 # Plans ------------------------------------------------------------------------------------------
+
+
+class Plans(NamedTuple):
+    """The plans that a decision looks at. The last lectern stands for having none."""
+
+    worth: npt.NDArray[np.float64]  # (P, L + 1) what each lectern would be worth to each player
+    lacking: npt.NDArray[np.int64]  # (P, L + 1, 5) inks of the pot that his plan counts on
+    goods: npt.NDArray[np.float64]  # (P, D) prices of what can be bought, see ``list_bought``
+    turn: npt.NDArray[np.int64]  # (4,) the last plan's tiles placed with ink, edges without on the
+    # left and on the right, edges in hand for these
 
 
 @compiled_apart
@@ -98,17 +114,17 @@ def enter_seat(
         if lectern >= 0:
             counts[design] += position.tiles[lectern, design]
     for ink in range(INKS):
-        work.count[0, OWN + ink] = position.seat[seat, HELD + ink]
-        work.count[0, POT + ink] = position.pot[ink]
+        work.stock[0, OWN + ink] = position.seat[seat, HELD + ink]
+        work.stock[0, POT + ink] = position.pot[ink]
     for space in range(SPACES):
-        work.count[0, ROOM + space] = book.capacity[space] - position.seat[seat, FILLED + space]
+        work.stock[0, ROOM + space] = book.capacity[space] - position.seat[seat, FILLED + space]
     held = 0
     for k in range(ACHIEVEMENTS):
         held += position.seat[seat, KEPT + k]
-        work.count[0, LACK + k] = np.int64(outlook.standing[seat, MISSING, k])
+        work.stock[0, LACK + k] = np.int64(outlook.standing[seat, MISSING, k])
         work.level[0, HOPE + k] = outlook.standing[seat, HOPING, k]
         work.level[0, ODDS + k] = outlook.standing[seat, AGAINST, k]
-    work.count[0, SHARE], work.count[0, BUYS] = share, position.seat[seat, TOKENS]
+    work.stock[0, SHARE], work.stock[0, BUYS] = share, position.seat[seat, TOKENS]
     work.level[0, GAINED] = 0.0
     return counts, held
 
@@ -143,52 +159,16 @@ def plan_seat(
             if goods[source, design] > 0.0 and book.design[design, EDGE]:
                 price = goods[source, design] if more == 0 else min(price, goods[source, design])
                 more += 1
-    more = min(more, work.count[AFTER, BUYS])
+    more = min(more, work.stock[AFTER, BUYS])
     filled, left, right = fill_edges(outlook, work, spare, more, price)
     return kept + gain + filled, count, left, right, spare
-
-
-@compiled_apart
-def plan_lecterns(
-    params: Any, book: Any, position: Any, outlook: Any, work: Any, worth: Any, lacking: Any
-) -> None:
-    """Phases 1 and 2: what each lectern would be worth to each player, float (P, L), and what inks
-    of the pot his plan with it counts on, int (P, L, 5).
-
-    In phase 1 of more than two players only one's own are looked at.
-    """
-    phase, me = position.phase, position.player
-    quill_points = float(book.quill_points)
-    quill_worth = max(quill_points, params.quill * outlook.later)
-    shares = pot_shares(position)
-    goods = np.empty((0, 0))
-    for seat in range(len(position.seat)):
-        owned = position.seat[seat, OWNED]
-        if owned >= 0:
-            worth[seat, owned] = 0.0  # whatever is handed on
-        elif seat == me or phase == LECTERN or len(position.seat) == 2:
-            for lectern in range(len(position.free)):
-                if position.free[lectern]:
-                    total, _, _, _, _ = plan_seat(
-                        params, book, position, outlook, work, seat, lectern, shares[seat], goods
-                    )
-                    if lectern == book.quill_lectern:
-                        # The quill's holder keeps it whatever he answers.
-                        total += quill_worth if seat != position.quill else quill_points
-                    worth[seat, lectern] = total
-                    for ink in range(INKS):
-                        left = work.count[AFTER, POT + ink]
-                        lacking[seat, lectern, ink] = position.pot[ink] - left
-
-
-# Phases 3 and 4 ---------------------------------------------------------------------------------
 
 
 @compiled
 def price_goods(params: Any, book: Any, position: Any, outlook: Any, goods: Any) -> None:
     """What every tile to be bought counts, into ``goods`` (see ``list_bought``)."""
     me, players = position.player, len(goods)
-    if position.seat[me, TOKENS] == 0:
+    if position.phase != ILLUMINATE or position.seat[me, TOKENS] == 0:
         return
     for design in range(goods.shape[1]):
         if position.tiles[-1, design] > 0:
@@ -196,6 +176,64 @@ def price_goods(params: Any, book: Any, position: Any, outlook: Any, goods: Any)
         for source in range(1, players):
             if position.hand[(me + source) % players, STORAGE, design] > 0:
                 goods[source, design] = outlook.token + params.rivalry * book.token_points
+
+
+@compiled
+def foresees(position: Any, share: int) -> bool:
+    """Phase 1: whether to play phase 2 out for the grimoire, as two players do near the end."""
+    return len(position.seat) == 2 and position.grimoire < 0 and share <= FORESIGHT
+
+
+@compiled
+def is_looked_at(position: Any, seat: int, lectern: int, everybody: bool) -> bool:
+    """Whether the decision needs a plan for this seat with this lectern."""
+    if position.phase in (INK, LECTERN):
+        wanted = seat == position.player or everybody
+        return wanted and lectern >= 0 and position.seat[seat, OWNED] < 0 and position.free[lectern]
+    owned = position.seat[seat, OWNED] if position.phase == ILLUMINATE else -1
+    return seat == position.player and lectern == owned
+
+
+@compiled_apart
+def make_plans(params: Any, book: Any, position: Any, outlook: Any, work: Any) -> Plans:
+    """All plans that the decision needs.
+
+    Phase 1 looks at one's own with every lectern, and at the rival's if it plays phase 2 out; phase
+    2 at everybody's; later ones at one's own.
+    """
+    players, lecterns = len(position.seat), len(position.free)
+    plans = Plans(
+        np.full((players, lecterns + 1), NEVER),
+        np.zeros((players, lecterns + 1, INKS), np.int64),
+        np.zeros((players, len(book.design))),
+        np.zeros(4, np.int64),
+    )
+    price_goods(params, book, position, outlook, plans.goods)
+    quill_points = float(book.quill_points)
+    quill_worth = max(quill_points, params.quill * outlook.later)
+    shares = pot_shares(position)
+    everybody = position.phase == LECTERN or foresees(position, shares[position.player])
+    for seat in range(players):
+        plans.worth[seat, position.seat[seat, OWNED]] = 0.0  # what is his is all the same to others
+        for lectern in range(-1, lecterns):
+            if not is_looked_at(position, seat, lectern, everybody):
+                continue
+            worth, count, left, right, spare = plan_seat(
+                params, book, position, outlook, work, seat, lectern, shares[seat], plans.goods
+            )
+            if lectern == book.quill_lectern:
+                # The quill's holder keeps it whatever he answers.
+                worth += quill_worth if seat != position.quill else quill_points
+            plans.worth[seat, lectern] = worth
+            for ink in range(INKS):
+                plans.lacking[seat, lectern, ink] = position.pot[ink]
+                plans.lacking[seat, lectern, ink] -= work.stock[AFTER, POT + ink]
+            plans.turn[0], plans.turn[1] = count, left
+            plans.turn[2], plans.turn[3] = right, spare
+    return plans
+
+
+# Phases 3 and 4 ---------------------------------------------------------------------------------
 
 
 @compiled
@@ -219,32 +257,19 @@ def place_action(book: Any, position: Any, design: int, space: int, paid: bool) 
     return number if paid else number + 1
 
 
-@compiled_apart
-def illuminate(
-    params: Any, book: Any, position: Any, outlook: Any, work: Any, buy: int
-) -> int:
+@compiled
+def illuminate(book: Any, position: Any, work: Any, plans: Any, buy: int) -> int:
     """Phase 3: the next action of the best plan, counted from the first placement; ``buy``: the
     first purchase."""
-    designs, me = len(book.design), position.player
-    goods = np.zeros((len(position.seat), designs))
-    price_goods(params, book, position, outlook, goods)
-    _, count, left, right, spare = plan_seat(
-        params,
-        book,
-        position,
-        outlook,
-        work,
-        me,
-        position.seat[me, OWNED],
-        np.int64(0),
-        goods,
-    )
+    designs, goods = len(book.design), plans.goods
+    count, left = plans.turn[0], plans.turn[1]
+    right, spare = plans.turn[2], plans.turn[3]
     source, design, space, paid = 0, -1, EDGE_LEFT if left > 0 else EDGE_RIGHT, False
     for k in range(count):  # those in hand first
-        i = work.count[BEST + k, TILE]
+        i = work.stock[BEST + k, TILE]
         if design < 0 or work.tile[i, SOURCE] == HAND:
             source, design = work.tile[i, SOURCE], work.tile[i, DESIGN]
-            space, paid = work.count[BEST + k, SPACE], True
+            space, paid = work.stock[BEST + k, SPACE], True
             if source == HAND:
                 break
     if count == 0 and left + right == 0:
@@ -262,35 +287,35 @@ def illuminate(
     return place_action(book, position, design, space, paid)
 
 
-@compiled_apart
-def discard_action(params: Any, book: Any, position: Any, outlook: Any, work: Any) -> int:
-    """Phase 4: what is least worth keeping, counted from the first discard; never an achievement
-    while there is a tile, and if possible no ink that a plan needs."""
-    designs, me, none = len(book.design), position.player, np.int64(-1)
-    held = 0
-    for design in range(designs):
-        held += position.hand[me, STORAGE, design]
-    for k in range(ACHIEVEMENTS):
-        held += position.seat[me, KEPT + k]
-    if held > book.storage_limit:
-        return discard_tile(params, book, position, outlook, work)
-    plan_seat(
-        params, book, position, outlook, work, me, none, np.int64(0), np.empty((0, 0))
-    )
+@compiled
+def discard_ink(position: Any, outlook: Any, work: Any) -> int:
+    """Phase 4: the ink that is least worth keeping, if possible one that the plan leaves."""
     chosen, least = 0, -NEVER
     for ink in range(INKS):
-        held = position.seat[me, HELD + ink]
+        held = position.seat[position.player, HELD + ink]
         if held > 0:
             price = outlook.price[ink, min(held, PRICED) - 1]
-            price -= NEVER / 2.0 if work.count[AFTER, OWN + ink] == 0 else 0.0
+            price -= NEVER / 2.0 if work.stock[AFTER, OWN + ink] == 0 else 0.0
             if price < least:
                 chosen, least = ink, price
-    return designs + ACHIEVEMENTS + chosen
+    return chosen
+
+
+@compiled
+def stored(position: Any) -> int:
+    """Tiles and achievements that the player has in his storage."""
+    held = 0
+    for design in range(position.hand.shape[2]):
+        held += position.hand[position.player, STORAGE, design]
+    for k in range(ACHIEVEMENTS):
+        held += position.seat[position.player, KEPT + k]
+    return held
 
 
 @compiled
 def discard_tile(params: Any, book: Any, position: Any, outlook: Any, work: Any) -> int:
-    """The tile in the storage that is least worth keeping; an achievement if it holds no tile."""
+    """Phase 4: what in the storage is least worth keeping, counted from the first discard; no
+    achievement while there is a tile."""
     me, none = position.player, np.int64(-1)
     counts, held = enter_seat(book, position, outlook, work, me, none, np.int64(0))
     n, _ = list_tiles(params, book, outlook, work, counts, held)
@@ -314,50 +339,55 @@ def discard_tile(params: Any, book: Any, position: Any, outlook: Any, work: Any)
 # The agent --------------------------------------------------------------------------------------
 
 
-@compiled_apart
-def take_inks(params: Any, book: Any, position: Any, outlook: Any, work: Any) -> int:
+@compiled
+def take_inks(params: Any, position: Any, outlook: Any, plans: Any) -> int:
     """Phase 1: inks or the grimoire."""
-    me, players, lecterns = position.player, len(position.seat), len(position.free)
-    worth = np.full((players, lecterns), NEVER)
-    lacking = np.zeros((players, lecterns, INKS), np.int64)
-    plan_lecterns(params, book, position, outlook, work, worth, lacking)
+    me, players = position.player, len(position.seat)
+    worth, lacking = plans.worth, plans.lacking
+    foreseen, second = foresees(position, pot_shares(position)[me]), 0.0
     if position.grimoire < 0:
-        gain, loss = 0.0, 0.0
-        if players == 2:
-            # Phase 2 as it would go if nobody had the grimoire, the player, the rival.
+        gain = np.full((players, players), -params.choice_loss)
+        for seat in range(players):
+            gain[seat, seat] = params.choice_gain
+        if foreseen:
+            # Phase 2 as it would go if nobody had the grimoire, the first seat, the second one.
             weight = weigh_rivals(params, position)
-            utility, outcome = np.zeros(3), np.zeros(players)
-            for case in range(3):
-                holder = -1 if case == 0 else (me + case - 1) % players
-                chooser = position.quill if holder < 0 else holder
-                hand_on(weight, worth, position, chooser, holder, outcome)
+            outcome, before = np.zeros(players), np.zeros(players)
+            for holder in range(-1, players):
+                chooser = position.quill if holder < 0 else np.int64(holder)
+                hand_on(weight, worth, position, chooser, np.int64(holder), outcome)
                 for seat in range(players):
-                    utility[case] += weight[me, seat] * outcome[seat]
-            gain, loss = utility[1] - utility[0], utility[0] - utility[2]
+                    utility = 0.0
+                    for other in range(players):
+                        utility += weight[seat, other] * outcome[other]
+                    if holder < 0:
+                        before[seat] = utility
+                    else:
+                        gain[seat, holder] = utility - before[seat]
         else:
-            gain = gain_of_choice(params, worth[me], position.free)
-        if wants_grimoire(params, pot_shares(position)[me], gain, loss):
+            gain[me, me] = gain_of_choice(params, worth[me], position.free)
+        options = race(position, params, gain)
+        if options[2] > max(options[0], options[1]):
             return INK_CHOICES
+        if options[1] > NEVER / 2.0:
+            second = options[1] - options[0] - params.grimoire_ink
     need, denied = need_of(position, params, worth[me], lacking[me]), np.zeros((INKS, 2))
-    if players == 2:
+    if foreseen:
         denied = need_of(position, params, worth[1 - me], lacking[1 - me])
-    return choose_inks(position, params, outlook, need, denied)
+    return choose_inks(position, params, outlook, need, denied, second)
 
 
-@compiled_apart
-def give_lectern(params: Any, book: Any, position: Any, outlook: Any, work: Any) -> int:
+@compiled
+def give_lectern(params: Any, book: Any, position: Any, plans: Any) -> int:
     """Phase 2: a lectern for somebody, counted from the first such action."""
-    me, players, lecterns = position.player, len(position.seat), len(position.free)
-    worth = np.full((players, lecterns), NEVER)
-    lacking = np.zeros((players, lecterns, INKS), np.int64)
-    plan_lecterns(params, book, position, outlook, work, worth, lacking)
+    me, players = position.player, len(position.seat)
     weight, outcome = weigh_rivals(params, position), np.zeros(players)
-    chosen = hand_on(weight, worth, position, me, position.grimoire, outcome)
+    chosen = hand_on(weight, plans.worth, position, me, position.grimoire, outcome)
     lectern, to = chosen // players, (chosen % players - me) % players
     return lectern * book.seats + to
 
 
-@compiled_apart
+@compiled
 def greedy_action(book: Any, position: Any, params: Any, work: Any) -> int:
     """The agent's action in a position, which must not be over; always legal.
 
@@ -370,18 +400,22 @@ def greedy_action(book: Any, position: Any, params: Any, work: Any) -> int:
     for design in range(len(book.design)):
         buy += 2 * placements(book, design)
     outlook = read_outlook(book, position, params)
-    if position.phase == INK:
-        return take_inks(params, book, position, outlook, work)
-    if position.phase == LECTERN:
-        return give + give_lectern(params, book, position, outlook, work)
+    discard = place + buy + len(book.design) * book.seats + 1
     if position.phase == QUILL:
         wanted = params.quill * outlook.later > book.quill_points
         # The holder keeps the quill either way.
         return answer if wanted and position.player != position.quill else answer + 1
+    if position.phase == DISCARD and stored(position) > book.storage_limit:
+        return discard + discard_tile(params, book, position, outlook, work)
+    plans = make_plans(params, book, position, outlook, work)
+    if position.phase == INK:
+        return take_inks(params, position, outlook, plans)
+    if position.phase == LECTERN:
+        return give + give_lectern(params, book, position, plans)
     if position.phase == ILLUMINATE:
-        return place + illuminate(params, book, position, outlook, work, buy)
-    discard = place + buy + len(book.design) * book.seats + 1
-    return discard + discard_action(params, book, position, outlook, work)
+        return place + illuminate(book, position, work, plans, buy)
+    kinds = len(book.design) + ACHIEVEMENTS
+    return discard + kinds + discard_ink(position, outlook, work)
 
 
 @compiled
@@ -398,12 +432,14 @@ class GreedyScriptorium(Agent):
     name = "greedy"
 
     def __init__(self, params: GreedyParams | None = None) -> None:
-        self.params = GreedyParams() if params is None else params
+        """``params``: instead of those tuned for the number of players."""
+        self.params = params
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
         """Actions, intp (n,)."""
         actions = np.zeros(len(view), np.intp)
+        params = TUNED[view.num_players] if self.params is None else self.params
         # Without the one field that would have the functions compiled anew for other editions.
         tables = view.tables._replace(players=())
-        greedy_actions(tables, view.public, actions, self.params)
+        greedy_actions(tables, view.public, actions, params)
         return actions

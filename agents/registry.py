@@ -55,6 +55,8 @@ def _policy_folder(spec: str | Path) -> Path:
     from incunabula.agents.policy_folder import DESCRIPTION
     from incunabula.agents.tensors import existing_folder
 
+    if not str(spec).strip():
+        raise IncunabulaError("agent: the name or path is empty")
     folder = Path(spec)
     try:
         found = folder.exists() or existing_folder(folder).exists()

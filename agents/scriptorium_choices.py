@@ -58,8 +58,13 @@ def need_of(position: Any, params: Any, worth: Any, lacking: Any) -> Any:
 
 
 @compiled_apart
-def choose_inks(position: Any, params: Any, outlook: Any, need: Any, denied: Any) -> int:
-    """The ink choice worth most; need, denied float (5, 2): one's own plans', the rivals'."""
+def choose_inks(
+    position: Any, params: Any, outlook: Any, need: Any, denied: Any, second: float
+) -> int:
+    """The ink choice worth most; need, denied float (5, 2): one's own plans', the rivals'.
+
+    ``second``: what taking two is worth over taking one, whatever the inks.
+    """
     worth = np.zeros((INKS, 2))
     for ink in range(INKS):
         left, held = position.pot[ink], position.seat[position.player, HELD + ink]
@@ -78,7 +83,7 @@ def choose_inks(position: Any, params: Any, outlook: Any, need: Any, denied: Any
         for other in range(ink, INKS):
             if ink == BLACK and other == GOLD:
                 continue
-            both = worth[ink, 0] + (worth[ink, 1] if other == ink else worth[other, 0])
+            both = second + worth[ink, 0] + (worth[ink, 1] if other == ink else worth[other, 0])
             if both >= best:
                 chosen, best = choice, both
             choice += 1
@@ -99,17 +104,54 @@ def gain_of_choice(params: Any, worth: Any, free: Any) -> float:
 
 
 @compiled
-def wants_grimoire(params: Any, share: int, gain: float, loss: float) -> bool:
-    """Whether to take the grimoire now, ``share`` inks before the pot is empty.
+def ink_worth(params: Any, inks: int, taker: int, seat: int, players: int) -> float:
+    """What inks that ``taker`` gets are worth to a seat."""
+    share = 1.0 if seat == taker else -params.rivalry / (players - 1)
+    return params.grimoire_ink * inks * share
 
-    ``gain``: of having it over nobody having it; ``loss``: of a rival having it.
+
+@compiled_apart
+def race(position: Any, params: Any, gain: Any) -> Any:
+    """Phase 1 as a race for the grimoire, played out to its end by everybody's best choices: what
+    one ink, two inks and the grimoire are worth to the player now, float (3,).
+
+    An ink is like another here. ``gain``, float (P, P): what it is worth to each seat that each
+    seat has the grimoire, over nobody having it.
     """
-    if gain <= params.grimoire_ink * share:
-        return False
-    if share <= 2:  # the last chance
-        return True
-    taken = exp(-(share - 2) / params.grimoire_hurry)
-    return taken * (gain + loss) > 2.0 * params.grimoire_ink
+    players, pot = len(position.seat), 0
+    for ink in range(INKS):
+        pot += position.pot[ink]
+    worth = np.zeros((pot + 1, players, players))  # by inks left, who is to choose, to whom
+    option = np.full((3, players), NEVER)
+    for left in range(1, pot + 1):
+        for mover in range(players):
+            best, following = 2, (mover + 1) % players
+            for k in range(1, 3):
+                for seat in range(players):
+                    option[k - 1, seat] = NEVER
+                    if k <= left:
+                        option[k - 1, seat] = worth[left - k, following, seat]
+                        option[k - 1, seat] += ink_worth(params, k, mover, seat, players)
+            for seat in range(players):
+                option[2, seat] = gain[seat, mover]
+            rest, taker = left, following
+            while rest > 0:
+                if taker != mover:
+                    for seat in range(players):
+                        option[2, seat] += ink_worth(params, min(rest, 2), taker, seat, players)
+                    rest -= min(rest, 2)
+                taker = (taker + 1) % players
+            for k in range(2):
+                if option[k, mover] >= option[best, mover]:
+                    best = k
+            for seat in range(players):
+                worth[left, mover, seat] = option[best, seat]
+            if left == pot and mover == position.player:
+                break
+    now = np.empty(3)
+    for k in range(3):
+        now[k] = option[k, position.player]
+    return now
 
 
 @compiled
@@ -120,9 +162,7 @@ def weigh_rivals(params: Any, position: Any) -> Any:
     for seat in range(players):
         total = 0.0
         for other in range(players):
-            lead = params.leader * (
-                position.seat[other, SCORE] - position.seat[seat, SCORE]
-            )
+            lead = params.leader * (position.seat[other, SCORE] - position.seat[seat, SCORE])
             weight[seat, other] = exp(min(lead, 50.0)) if other != seat else 0.0
             total += weight[seat, other]
         for other in range(players):
@@ -195,5 +235,3 @@ def hand_on(
     for seat in range(players):
         outcome[seat] = result[0, seat]
     return chosen
-
-

@@ -43,10 +43,10 @@ DESIGN, SOURCE, ON, OR, COST, SPARE, TILE_COLUMNS = 0, 1, 2, 3, 4, 9, 10
 # achievements; the most that placing it gains; the sum of these from here on; and of keeping the
 # spare edge beside it.
 KEEP, GAIN, MOST, SUM, SPARE_KEEP, WORTH_COLUMNS = 0, 1, 2, 3, 4, 5
-# Columns of a level's counts: inks held, inks still to be had from the pot and how many of them in
+# Columns of a level's stock: inks held, inks still to be had from the pot and how many of them in
 # all, help tokens, free spaces, spaces lacking of each achievement, and the placement that led
 # there: which tile of the list, on which space.
-OWN, POT, SHARE, BUYS, ROOM, LACK, TILE, SPACE, COUNTS = 0, 5, 10, 11, 12, 22, 27, 28, 29
+OWN, POT, SHARE, BUYS, ROOM, LACK, TILE, SPACE, STOCKS = 0, 5, 10, 11, 12, 22, 27, 28, 29
 # Columns of a level's worths: gained so far; hope and odds of each achievement as in Outlook.
 GAINED, HOPE, ODDS, WORTHS = 0, 1, 6, 11
 
@@ -56,7 +56,7 @@ class Work(NamedTuple):
 
     tile: npt.NDArray[np.int64]  # (TILES, TILE_COLUMNS) the tiles to choose from
     worth: npt.NDArray[np.float64]  # (TILES + 1, WORTH_COLUMNS)
-    count: npt.NDArray[np.int64]  # (LEVELS + DEPTH, COUNTS); from BEST on, the best placements
+    stock: npt.NDArray[np.int64]  # (LEVELS + DEPTH, STOCKS); from BEST on, the best placements
     level: npt.NDArray[np.float64]  # (LEVELS, WORTHS)
 
 
@@ -66,7 +66,7 @@ def new_work() -> Work:
     return Work(
         np.empty((TILES, TILE_COLUMNS), np.int64),
         np.empty((TILES + 1, WORTH_COLUMNS)),
-        np.empty((LEVELS + DEPTH, COUNTS), np.int64),
+        np.empty((LEVELS + DEPTH, STOCKS), np.int64),
         np.empty((LEVELS, WORTHS)),
     )
 
@@ -77,8 +77,8 @@ def new_work() -> Work:
 @compiled
 def copy_level(work: Any, source: int, target: int) -> None:
     """Copy a level of the search."""
-    for k in range(COUNTS):
-        work.count[target, k] = work.count[source, k]
+    for k in range(STOCKS):
+        work.stock[target, k] = work.stock[source, k]
     for k in range(WORTHS):
         work.level[target, k] = work.level[source, k]
 
@@ -89,7 +89,7 @@ def filling(outlook: Any, work: Any, level: int, space: int) -> float:
     worth = 0.0
     for k in range(ACHIEVEMENTS):
         if outlook.prize[k, space] > 0.0:
-            lack = work.count[level, LACK + k]
+            lack = work.stock[level, LACK + k]
             hope, odds = work.level[level, HOPE + k], work.level[level, ODDS + k]
             nearer = hope * outlook.space[RISE, space]
             worth -= hope / (1.0 + odds)
@@ -103,10 +103,10 @@ def filling(outlook: Any, work: Any, level: int, space: int) -> float:
 @compiled
 def fill_space(outlook: Any, work: Any, level: int, space: int) -> None:
     """Fill a space at this level."""
-    work.count[level, ROOM + space] -= 1
+    work.stock[level, ROOM + space] -= 1
     for k in range(ACHIEVEMENTS):
         if outlook.prize[k, space] > 0.0:
-            work.count[level, LACK + k] -= 1
+            work.stock[level, LACK + k] -= 1
             work.level[level, HOPE + k] *= outlook.space[RISE, space]
             work.level[level, ODDS + k] *= outlook.space[FALL, space]
 
@@ -116,9 +116,9 @@ def best_space(outlook: Any, work: Any, level: int, first: int, second: int) -> 
     """Which of two spaces (second: or -1) brings the achievements nearest, -1 if none is free, and
     by how much."""
     chosen, best = -1, NEVER
-    if work.count[level, ROOM + first] > 0:
+    if work.stock[level, ROOM + first] > 0:
         chosen, best = first, filling(outlook, work, level, first)
-    if second >= 0 and work.count[level, ROOM + second] > 0:
+    if second >= 0 and work.stock[level, ROOM + second] > 0:
         worth = filling(outlook, work, level, second)
         if worth > best:
             chosen, best = second, worth
@@ -128,7 +128,7 @@ def best_space(outlook: Any, work: Any, level: int, first: int, second: int) -> 
 @compiled
 def room_for(work: Any, first: int, second: int) -> int:
     """Free spaces for a tile at the start."""
-    return work.count[0, ROOM + first] + (work.count[0, ROOM + second] if second >= 0 else 0)
+    return work.stock[0, ROOM + first] + (work.stock[0, ROOM + second] if second >= 0 else 0)
 
 
 # Lists of tiles ---------------------------------------------------------------------------------
@@ -250,14 +250,14 @@ def pay(outlook: Any, work: Any, level: int, i: int) -> float:
         if ink == GOLD:
             need += gilt
         while need > 0:
-            held = work.count[level, OWN + ink]
+            held = work.stock[level, OWN + ink]
             if held > 0:
                 worth += outlook.price[ink, min(held, PRICED) - 1]
-                work.count[level, OWN + ink] = held - 1
-            elif work.count[level, POT + ink] > 0 and work.count[level, SHARE] > 0:
+                work.stock[level, OWN + ink] = held - 1
+            elif work.stock[level, POT + ink] > 0 and work.stock[level, SHARE] > 0:
                 worth += outlook.price[ink, 0]
-                work.count[level, POT + ink] -= 1
-                work.count[level, SHARE] -= 1
+                work.stock[level, POT + ink] -= 1
+                work.stock[level, SHARE] -= 1
             elif ink in (BLACK, GOLD):
                 return NEVER
             else:
@@ -271,9 +271,9 @@ def pay(outlook: Any, work: Any, level: int, i: int) -> float:
 def place_tile(outlook: Any, work: Any, level: int, i: int) -> bool:
     """Place the i-th tile with ink at this level; False if it can't be done."""
     if work.tile[i, SOURCE] != HAND:
-        if work.count[level, BUYS] == 0:
+        if work.stock[level, BUYS] == 0:
             return False
-        work.count[level, BUYS] -= 1
+        work.stock[level, BUYS] -= 1
     space, nearer = best_space(outlook, work, level, work.tile[i, ON], work.tile[i, OR])
     if space < 0:
         return False
@@ -281,7 +281,7 @@ def place_tile(outlook: Any, work: Any, level: int, i: int) -> bool:
     if inks == NEVER:
         return False
     work.level[level, GAINED] += work.worth[i, GAIN] - work.worth[i, KEEP] + nearer - inks
-    work.count[level, TILE], work.count[level, SPACE] = i, space
+    work.stock[level, TILE], work.stock[level, SPACE] = i, space
     fill_space(outlook, work, level, space)
     return True
 
@@ -313,11 +313,11 @@ def bound_tiles(book: Any, outlook: Any, work: Any, n: int, lectern: int) -> int
 @compiled
 def most_tiles(work: Any, level: int, least_black: int, least_inks: int) -> int:
     """How many more tiles can be placed with ink at most, if each needs at least so many."""
-    black = work.count[level, OWN + BLACK]
-    black += min(work.count[level, POT + BLACK], work.count[level, SHARE])
-    inks = work.count[level, SHARE]
+    black = work.stock[level, OWN + BLACK]
+    black += min(work.stock[level, POT + BLACK], work.stock[level, SHARE])
+    inks = work.stock[level, SHARE]
     for ink in range(INKS):
-        inks += work.count[level, OWN + ink]
+        inks += work.stock[level, OWN + ink]
     most = TILES
     if least_black > 0:
         most = min(most, black // least_black)
@@ -328,8 +328,8 @@ def most_tiles(work: Any, level: int, least_black: int, least_inks: int) -> int:
 def find_plan(outlook: Any, work: Any, n: int, sets: int) -> tuple[int, float]:
     """The best set of the n tiles to place with ink: how many, and the gain.
 
-    The placements go into the counts from BEST on, the level after them into AFTER. At most so many sets are
-    tried.
+    The placements go into ``stock`` from BEST on, the level after them into AFTER. At most so many
+    sets are tried.
     """
     least_black, least_inks = TILES, TILES
     for i in range(n):
@@ -354,13 +354,13 @@ def find_plan(outlook: Any, work: Any, n: int, sets: int) -> tuple[int, float]:
                         best, count = work.level[level, GAINED], level
                         copy_level(work, level, AFTER)
                         for k in range(level):
-                            work.count[BEST + k, TILE] = work.count[k + 1, TILE]
-                            work.count[BEST + k, SPACE] = work.count[k + 1, SPACE]
+                            work.stock[BEST + k, TILE] = work.stock[k + 1, TILE]
+                            work.stock[BEST + k, SPACE] = work.stock[k + 1, SPACE]
                 i += 1
                 continue
         if level == 0:
             break
-        i = work.count[level, TILE] + 1
+        i = work.stock[level, TILE] + 1
         level -= 1
         more = most_tiles(work, level, least_black, least_inks)
         while i < n and same_tile(work, i, i - 1):
@@ -383,7 +383,7 @@ def same_tile(work: Any, i: int, j: int) -> bool:
 def drop_placed(work: Any, spare: int, count: int) -> int:
     """Take the edges that the plan places with ink off the list of spare ones; how many stay."""
     for k in range(count):
-        i = work.count[BEST + k, TILE]
+        i = work.stock[BEST + k, TILE]
         for j in range(spare):
             if work.tile[j, SPARE] == work.tile[i, DESIGN] and work.tile[i, SOURCE] == HAND:
                 for at in range(j, spare - 1):
@@ -419,11 +419,11 @@ def fill_edges(
         for b in range(a, spare + more + 1):
             if work.level[1, GAINED] > best + 1e-9:
                 best, left, right = work.level[1, GAINED], a, b - a
-            if work.count[1, ROOM + EDGE_RIGHT] == 0 or b == spare + more:
+            if work.stock[1, ROOM + EDGE_RIGHT] == 0 or b == spare + more:
                 break
             cost = work.worth[spare - 1 - b, SPARE_KEEP] if b < spare else price
             put_edge(outlook, work, 1, EDGE_RIGHT, cost)
-        if work.count[0, ROOM + EDGE_LEFT] == 0 or a == spare + more:
+        if work.stock[0, ROOM + EDGE_LEFT] == 0 or a == spare + more:
             break
         cost = work.worth[spare - 1 - a, SPARE_KEEP] if a < spare else price
         put_edge(outlook, work, 0, EDGE_LEFT, cost)

@@ -16,6 +16,7 @@ from incunabula.agents.compiled import compiled_apart
 INKS, BLACK, GOLD = 5, 0, 4
 SPACES, EDGE_LEFT, EDGE_RIGHT, MINIATURE, INITIAL, TEXT = 10, 2, 3, 4, 8, 9
 ACHIEVEMENTS = 5
+INK, LECTERN, QUILL, ILLUMINATE, DISCARD = 0, 1, 2, 3, 4  # phases, as in envs/scriptorium/state.py
 # Columns of a design: spaces it goes to (SECOND is -1 without sides).
 POINTS, FIRST, SECOND, EDGE, DESIGN_COLUMNS = 0, 1, 2, 3, 4
 # Columns of a seat, before its storage and its lectern's tiles: inks, spaces filled, achievements
@@ -49,11 +50,11 @@ class Position(NamedTuple):
     pot: npt.NDArray[np.int64]  # (5,)
     open: npt.NDArray[np.bool_]  # (5,) achievements nobody has earned yet
     free: npt.NDArray[np.bool_]  # (L,) lecterns in play that nobody owns
-    phase: int
-    player: int
-    quill: int
-    grimoire: int
-    bag_left: int
+    phase: np.int64
+    player: np.int64
+    quill: np.int64
+    grimoire: np.int64
+    bag_left: np.int64
 
 
 @compiled_apart

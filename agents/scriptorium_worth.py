@@ -21,6 +21,7 @@ from incunabula.agents.scriptorium_position import (
     EDGE_LEFT,
     FILLED,
     GOLD,
+    ILLUMINATE,
     INITIAL,
     INKS,
     MINIATURE,
@@ -40,43 +41,120 @@ class GreedyParams(NamedTuple):
     """What the agent believes, tuned on the default edition. In points unless said."""
 
     # Inks
-    black: float = 1.1  # price of a black ink, many days before the end
-    colour: float = 0.5
-    gold: float = 0.9
-    surplus: float = 0.8  # each further ink of a colour is worth this share of the one before
-    ink_days: float = 1.0  # days before the end within which prices fade
+    black: float = 0.785  # price of a black ink, many days before the end
+    colour: float = 0.225
+    gold: float = 1.35
+    surplus: float = 0.854  # each further ink of a colour is worth this share of the one before
+    ink_days: float = 1.24  # days before the end within which prices fade
     # Spaces: what filling one forgoes, many days before the end
-    corner_space: float = 0.5
-    edge_space: float = 0.3
-    miniature_space: float = 0.5
-    initial_space: float = 0.5
-    text_space: float = 0.3
-    space_days: float = 2.0  # days before the end within which that fades
-    fill_rate: float = 4.0  # spaces a day by which a manuscript that ends the game is filled
+    corner_space: float = 0.596
+    edge_space: float = 0.242
+    miniature_space: float = 1.06
+    initial_space: float = 0.391
+    text_space: float = 0.521
+    space_days: float = 1.45  # days before the end within which that fades
+    fill_rate: float = 1.77  # spaces a day by which a manuscript that ends the game is filled
     # Storage
-    keep: float = 0.6  # share of its gain that a tile kept for later is worth
-    keep_days: float = 1.0  # days before the end within which that fades
-    token: float = 2.5  # worth of a help token, many days before the end
+    keep: float = 0.446  # share of its gain that a tile kept for later is worth
+    keep_days: float = 0.859  # days before the end within which that fades
+    token: float = 5.91  # worth of a help token, many days before the end
     # Achievements: how far away each kind of space makes them, in edges
-    corner_far: float = 1.5
-    miniature_far: float = 2.0
-    initial_far: float = 2.5
-    text_far: float = 1.5
-    near: float = 1.0  # edges away at which an achievement is worth 1/e on the last day
-    near_days: float = 1.0  # further edges for every day left
-    contest: float = 0.5  # how sharply being nearer than the rivals counts, 1/edges
+    corner_far: float = 2.43
+    miniature_far: float = 1.46
+    initial_far: float = 2.23
+    text_far: float = 3.06
+    near: float = 1.05  # edges away at which an achievement is worth 1/e on the last day
+    near_days: float = 0.355  # further edges for every day left
+    contest: float = 0.795  # how sharply being nearer than the rivals counts, 1/edges
     # Phase 1
-    need: float = 1.0  # extra worth of an ink that a plan for this day lacks
-    scarce: float = 1.0  # more of it when the pot is nearly out of that ink
-    scarce_inks: float = 2.0  # inks in the pot at which that is down to 1/e
-    deny: float = 0.2  # worth of an ink that a rival's plan lacks
-    grimoire_ink: float = 0.8  # what each ink forgone for the grimoire counts
-    grimoire_hurry: float = 0.5  # inks to come (own) at which rivals are 1/e likely to take it
-    hostility: float = 0.5  # 0: others give any lectern, 1: they give the worst
+    need: float = 1.75  # extra worth of an ink that a plan for this day lacks
+    scarce: float = 0.351  # more of it when the pot is nearly out of that ink
+    scarce_inks: float = 0.678  # inks in the pot at which that is down to 1/e
+    deny: float = 0.296  # worth of an ink that a rival's plan lacks
+    grimoire_ink: float = 1.12  # what an ink counts in the race for the grimoire
+    choice_gain: float = 3.07  # what a rival is thought to gain by the grimoire, ..
+    choice_loss: float = 1.02  # .. and others to lose, where phase 2 isn't played out
+    hostility: float = 0.185  # 0: others give any lectern, 1: they give the worst
     # Phase 2
-    rivalry: float = 0.5  # how much the rivals' gains count against one's own
-    leader: float = 0.05  # more so for those ahead, 1/points
-    quill: float = 2.5  # worth of getting the quill, many days before the end
+    rivalry: float = 0.528  # how much the rivals' gains count against one's own
+    leader: float = 0.0568  # more so for those ahead, 1/points
+    quill: float = 6.25  # worth of getting the quill, many days before the end
+
+
+# The parameters by number of players.
+TUNED = {
+    2: GreedyParams(),
+    3: GreedyParams(
+        black=0.785,
+        colour=0.225,
+        gold=1.35,
+        surplus=0.854,
+        ink_days=1.24,
+        corner_space=0.596,
+        edge_space=0.242,
+        miniature_space=1.06,
+        initial_space=0.391,
+        text_space=0.521,
+        space_days=1.45,
+        fill_rate=1.77,
+        keep=0.446,
+        keep_days=0.859,
+        token=5.91,
+        corner_far=2.43,
+        miniature_far=1.46,
+        initial_far=2.23,
+        text_far=3.06,
+        near=1.05,
+        near_days=0.355,
+        contest=0.795,
+        need=1.75,
+        scarce=0.351,
+        scarce_inks=0.678,
+        deny=0.296,
+        grimoire_ink=1.12,
+        choice_gain=3.07,
+        choice_loss=1.02,
+        hostility=0.185,
+        rivalry=0.528,
+        leader=0.0568,
+        quill=6.25,
+    ),
+    4: GreedyParams(
+        black=0.785,
+        colour=0.225,
+        gold=1.35,
+        surplus=0.854,
+        ink_days=1.24,
+        corner_space=0.596,
+        edge_space=0.242,
+        miniature_space=1.06,
+        initial_space=0.391,
+        text_space=0.521,
+        space_days=1.45,
+        fill_rate=1.77,
+        keep=0.446,
+        keep_days=0.859,
+        token=5.91,
+        corner_far=2.43,
+        miniature_far=1.46,
+        initial_far=2.23,
+        text_far=3.06,
+        near=1.05,
+        near_days=0.355,
+        contest=0.795,
+        need=1.75,
+        scarce=0.351,
+        scarce_inks=0.678,
+        deny=0.296,
+        grimoire_ink=1.12,
+        choice_gain=3.07,
+        choice_loss=1.02,
+        hostility=0.185,
+        rivalry=0.528,
+        leader=0.0568,
+        quill=6.25,
+    ),
+}
 
 
 class Outlook(NamedTuple):
@@ -117,8 +195,8 @@ def read_outlook(book: Any, position: Any, params: Any) -> Outlook:
     days_left = float((position.bag_left + per_day - 1) // per_day)
     for seat in range(players):
         free = 0
-        for space in range(SPACES):
-            free += book.capacity[space] - seat_of[seat, FILLED + space]
+        for k in range(SPACES):
+            free += book.capacity[k] - seat_of[seat, FILLED + k]
         days_left = min(days_left, max(0.0, free / params.fill_rate - 1.0))
     ink_later = fading(days_left, params.ink_days)
     later = fading(days_left, params.space_days)
@@ -153,7 +231,9 @@ def read_outlook(book: Any, position: Any, params: Any) -> Outlook:
                     free = book.capacity[kind] - seat_of[seat, FILLED + kind]
                     standing[seat, MISSING, k] += free
                     away[seat] += free * far[kind]
-            standing[seat, HOPING, k] = worth * exp(-away[seat] / horizon)
+            # What isn't earned in the last day's phase 3 never will be.
+            hoping = 0.0 if position.bag_left == 0 and position.phase >= ILLUMINATE else worth
+            standing[seat, HOPING, k] = hoping * exp(-away[seat] / horizon)
         for seat in range(players):
             for other in range(players):
                 if other != seat:

@@ -206,8 +206,10 @@ def old_name(folder: Path) -> Path:
 
 def existing_folder(folder: Path) -> Path:
     """`folder`, or what a kill in the middle of its replacement left of it."""
+    if folder.exists() or not folder.name:  # "." and "/" have no name, and no other one
+        return folder
     old = old_name(folder)
-    return old if not folder.exists() and old.is_dir() else folder
+    return old if old.is_dir() else folder
 
 
 def _remove(folder: Path) -> None:

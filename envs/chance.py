@@ -10,6 +10,7 @@ All arithmetic is modulo 2^64 on ``uint64`` arrays.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +67,13 @@ def as_seed(value: object) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise IncunabulaError(f"seed: expected an integer, got {value!r}")
     return int(value) & MASK64
+
+
+def checked_seeds(values: Iterable[object]) -> UInt64Array:
+    """Seeds as uint64 (n,), each as ``as_seed`` reads it; IncunabulaError if they aren't a list."""
+    if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
+        raise IncunabulaError(f"seeds: expected a list of integers, got {values!r}")
+    return np.array([as_seed(value) for value in values], np.uint64)
 
 
 def random_seed() -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from incunabula.envs.engine import Engine, Fresh, Json, Rows, UInt64Array
 
@@ -26,6 +26,8 @@ class Deals(ABC):
         engine: the games that are dealt.
         usual: what the constructor of an environment fixed, for every deal.
     """
+
+    options: ClassVar[tuple[str, ...]] = ("tape",)  # what ``read`` looks at
 
     def __init__(self, engine: Engine, usual: Fixed) -> None:
         self.engine = engine

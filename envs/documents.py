@@ -204,12 +204,16 @@ def show(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def did_you_mean(name: object, options: Iterable[str]) -> str:
-    """ " (did you mean 'x'?)" for the option closest to `name`, or "" when none is close."""
+def did_you_mean(name: object, options: Iterable[str], cutoff: float = 0.6) -> str:
+    """ " (did you mean 'x'?)" for the option closest to `name`, or "" when none is close.
+
+    Args:
+        cutoff: how alike they must be, 0..1 (1 = the same but for upper and lower case).
+    """
     if not isinstance(name, str):
         return ""
     by_lower_case = {option.lower(): option for option in options}
-    close = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
+    close = difflib.get_close_matches(name.lower(), by_lower_case, 1, cutoff)
     return f" (did you mean {by_lower_case[close[0]]!r}?)" if close else ""
 
 

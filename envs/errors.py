@@ -11,6 +11,10 @@ class IncunabulaError(ValueError):
     """
 
 
+class OptionWarning(UserWarning):
+    """An option of a reset that nothing takes, and whose name is close to one that is taken."""
+
+
 class MissingExtraError(IncunabulaError, ImportError):
     """A package that comes with one of the project's extras is not installed."""
 

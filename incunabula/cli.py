@@ -8,9 +8,12 @@ optional extras. Raise `IncunabulaError` for what the user can put right; `main`
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
+
+from incunabula.streams import print_anything
 
 app = typer.Typer(
     help="Reinforcement-learning environments for board games about medieval books.",
@@ -292,16 +295,22 @@ def train(
 
 
 def main() -> None:
-    """Run the command line and exit.
+    """Run the command line and exit; the status is that of ``run``."""
+    run(app)
+
+
+def run(command: Callable[[], object]) -> None:
+    """Run a command of the program, which reads ``sys.argv``, and exit.
 
     Exit status: 0 done, 1 a fault of the program or its output was closed, 2 something the user can
     put right (printed on stderr in a line), 130 interrupted.
     """
     from incunabula.envs.errors import IncunabulaError
 
+    print_anything()
     try:
         try:
-            app()
+            command()
         finally:
             # Write what is still buffered: here a closed pipe or a full disk can be dealt with.
             if sys.stdout is not None:

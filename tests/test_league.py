@@ -166,7 +166,8 @@ def test_illegal_actions_name_agent_deal_and_seat() -> None:
 
 
 def test_a_wrong_number_of_actions_is_refused() -> None:
-    with pytest.raises(IncunabulaError, match="agent 'too few': expected 2 integers"):
+    message = "agent 'too few': act must return an array of 2 integers"
+    with pytest.raises(IncunabulaError, match=message):
         play_tables([TooFew(), First()], np.array([[0, 1]]), EDITION, seed_list("dev", 2))
 
 

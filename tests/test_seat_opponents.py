@@ -133,7 +133,7 @@ def test_an_opponents_illegal_action_or_error_is_told_from_the_learners() -> Non
     assert not isinstance(e.value, IllegalActionError)
     with pytest.raises(IncunabulaError, match=r"call reset\(\) first"):
         env.step(0)
-    message = r"^opponent 'vague': act must return an array of 1 integers in 0\.\.119, one for each"
+    message = r"^agent 'vague': act must return an array of 1 integers in 0\.\.119, one for each"
     with pytest.raises(IncunabulaError, match=message):
         single(opponents=Vague(), seat=1).reset(seed=0)
     env = single(opponents=Broken(), seat=1)

@@ -1,6 +1,7 @@
 """Self-play PPO: seats as trajectories, opponents, snapshots, resuming, and runs of Scriptorium."""
 
 import json
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ SMALL: dict[str, Any] = {
     "network": {"kind": "tiles", "layers": [16], "tile_dim": 4},
     "opponents": {"self": 1, "past": 1, "greedy": 0, "random": 1},
     "past": {"every": 384, "size": 2},
-    "eval": {"every": 768, "games": 1},
+    "eval": {"every": 1536, "games": 1},
     "checkpoint_every": 384,
 }
 
@@ -180,10 +181,12 @@ def test_seats_rotate_and_opponents_are_drawn_by_weight() -> None:
     for _ in range(3):
         model.take_snapshot()
     for group in env.groups:
+        before = group.main.copy()
         group.episode += np.uint64(1)
         env._begin(group, group.all)
         own = group.seats == SELF
         assert own[group.all, group.main].all()
+        assert (group.main == (before + 1) % group.players).all()
         counts = np.bincount(group.main)
         assert len(counts) == group.players
         assert counts.max() - counts.min() <= 1
@@ -321,7 +324,7 @@ def test_the_run_folder_says_how_it_went(finished: tuple[Trainer, Path]) -> None
     trainer, folder = finished
     assert load_config(folder / "config.yaml") == small()
     evaluations = [line for line in metrics(folder) if "eval_mean" in line]
-    assert [line["steps"] for line in evaluations] == [768, 1536]
+    assert [line["steps"] for line in evaluations] == [1536]
     for line in evaluations:
         for players in (2, 3, 4):
             for baseline in ("greedy", "random"):
@@ -335,7 +338,7 @@ def test_the_run_folder_says_how_it_went(finished: tuple[Trainer, Path]) -> None
     receipt = policy.description["training"]
     assert receipt["evaluation"] == trainer.best
     assert receipt["config"]["opponents"] == {"self": 1, "past": 1, "greedy": 0, "random": 1}
-    assert [point["steps"] for point in receipt["curve"]] == [768, 1536][: len(receipt["curve"])]
+    assert [point["steps"] for point in receipt["curve"]] == [1536]
     text = report(trainer.summary())
     assert "win share against greedy" in text
     assert "incunabula league scriptorium" in text
@@ -383,6 +386,33 @@ def test_a_policy_says_when_there_are_more_or_fewer_players(tmp_path: Path) -> N
         play_tables([agent], np.zeros((1, 2), np.intp), edition, deals)
     with pytest.warns(PolicyWarning, match="trained for 2 players and now plays with 3"):
         play_tables([agent], np.zeros((1, 3), np.intp), edition, deals)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"players": []}, "players: must be a list of numbers from 2 to 4"),
+        ({"players": [2, 7]}, "players: must be a list"),
+        ({"players": [True]}, "players: must be a list"),
+        ({"players": None}, "players: must be a list"),
+        ({"game": "chess"}, "plays 'chess', not 'scriptorium'"),
+        (
+            {"network": {"kind": "towers"}},
+            "network.kind: is 'towers', but must be one of mlp, tiles",
+        ),
+        ({"network": {"kind": "tiles", "layers": [8]}}, "network.activation"),
+    ],
+)
+def test_policy_folders_are_checked(
+    changes: dict[str, Any], words: str, finished: tuple[Trainer, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "policy"
+    shutil.copytree(finished[1] / "policy", folder)
+    path = folder / "policy.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(IncunabulaError) as caught:
+        load_policy(folder, load_edition("scriptorium"))
+    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("reward", ["outcome", "margin", "score"])

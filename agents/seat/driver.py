@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent, View, ask
 from incunabula.agents.seat.opponents import Opponents, OpponentsLike
 from incunabula.envs.adapters.games import Arrays, EditionLike, Games
 from incunabula.envs.chance import DETERMINISE_STREAM, key
@@ -55,6 +55,8 @@ class SeatGames(Games[ScriptoriumEngine]):
         decision: int64 (N,), decisions taken in each game, by all seats.
     """
 
+    options = (*Games.options, "seat")
+
     def __init__(
         self,
         edition: EditionLike = "scriptorium",
@@ -81,6 +83,7 @@ class SeatGames(Games[ScriptoriumEngine]):
         self.luck = np.zeros(n, np.uint64)
         self.decision = np.zeros(n, np.int64)
         self._value = np.zeros(n)  # score or margin that has been paid for
+        self._halted = np.zeros(n, np.bool_)  # an opponent failed, and no reset since
 
     def set_opponents(self, opponents: OpponentsLike) -> None:
         """Change who holds the other seats, from each row's next deal on."""
@@ -121,6 +124,10 @@ class SeatGames(Games[ScriptoriumEngine]):
         super()._deal(rows, fixed, options)
         self._sit(rows, options.get("seat"))
         self._others_move(rows)
+        self._halted[rows] = False
+
+    def _all_dealt(self) -> bool:
+        return super()._all_dealt() and not self._halted.any()
 
     def _sit(self, rows: Rows, seat: int | None) -> None:
         """Say who holds which seat in games that have just been dealt."""
@@ -183,34 +190,32 @@ class SeatGames(Games[ScriptoriumEngine]):
                 for number in np.flatnonzero(np.bincount(holder)).tolist():
                     mine = holder == number
                     actions[mine] = self._ask(number, rows[mine])
-                engine.apply(actions, rows)
+                self._apply(actions, rows)
                 self.decision[rows] += 1
-        except IllegalActionError as error:
+        except BaseException:
+            # Some games stand in the middle of the others' moves: all are to be dealt again.
+            self._halted[:] = True
             self.ready = False
-            holder = self.who[error.row, player[error.row]]
-            agent = self.roster[holder]
-            raise IncunabulaError(
-                f"opponent {agent.name if agent else None!r}, row {error.row}, decision "
-                f"{self.decision[error.row]}: action {error.action} is illegal "
-                f"({error.clause}): {error.reason}"
-            ) from error
-        except Exception:
-            self.ready = False  # some games stand in the middle of the others' moves
             raise
 
-    def _ask(self, number: int, rows: Rows) -> npt.NDArray[np.integer[Any]]:
+    def _ask(self, number: int, rows: Rows) -> npt.NDArray[np.intp]:
         """What an agent of the roster does in these games."""
         agent = self.roster[number]
         assert agent is not None
-        chosen = agent.act(View(self.engine, rows, self.luck[rows], self.decision[rows]))
-        actions = self.engine.actions.n
-        whole = isinstance(chosen, np.ndarray) and chosen.dtype.kind in "iu"
-        if not whole or chosen.shape != rows.shape or ((chosen < 0) | (chosen >= actions)).any():
+        return ask(agent, View(self.engine, rows, self.luck[rows], self.decision[rows]))
+
+    def _apply(self, actions: npt.NDArray[np.intp], rows: Rows) -> None:
+        """Do what opponents decided; an error says whose action was illegal."""
+        try:
+            self.engine.apply(actions, rows)
+        except IllegalActionError as error:
+            row = error.row
+            agent = self.roster[self.who[row, self.engine.state.player[row]]]
+            assert agent is not None
             raise IncunabulaError(
-                f"opponent {agent.name!r}: act must return an array of {len(rows)} integers in "
-                f"0..{actions - 1}, one for each game, got {chosen!r}"
-            )
-        return chosen
+                f"opponent {agent.name!r}, row {row}, decision {self.decision[row]}: "
+                f"action {error.action} is illegal ({error.clause}): {error.reason}"
+            ) from error
 
     def _worth(self, rows: Rows) -> npt.NDArray[np.float64]:
         """The learner's running score or margin, float64 (n,)."""
@@ -282,6 +287,7 @@ class SeatGames(Games[ScriptoriumEngine]):
             "luck": self.luck.copy(),
             "decision": self.decision.copy(),
             "value": self._value.copy(),
+            "halted": self._halted.copy(),
         }
 
     def _set_more(self, more: Arrays) -> None:
@@ -292,6 +298,7 @@ class SeatGames(Games[ScriptoriumEngine]):
         self.luck = more["luck"].copy()
         self.decision = more["decision"].copy()
         self._value = more["value"].copy()
+        self._halted = more["halted"].copy()
 
     # Arguments ----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ class Opponents:
         self.agents: list[Agent] = []
         if isinstance(spec, (str, Path, Agent, Mapping)):
             seats: list[Any] = [spec] * others
-        elif isinstance(spec, Sequence):
+        elif isinstance(spec, Sequence) and not isinstance(spec, bytes):
             seats = list(spec)
         else:
             raise IncunabulaError(
@@ -64,7 +64,8 @@ class Opponents:
         for row, share in zip(table, shares, strict=True):
             for number, weight in share:
                 row[number] += weight
-        bounds = np.cumsum(table, axis=1)
+        # Of the largest weight, so that no sum of large ones overflows.
+        bounds = np.cumsum(table / table.max(axis=1, keepdims=True), axis=1)
         # float64 (others, agents): below the k-th bound lie the draws that choose an agent up to k.
         self._bounds = bounds / bounds[:, -1:]
 
@@ -88,7 +89,7 @@ class Opponents:
         shares = []
         for agent, weight in seat.items():
             number = isinstance(weight, (int, float, np.integer, np.floating))
-            if isinstance(weight, bool) or not number or not 0 <= weight < math.inf:
+            if isinstance(weight, bool) or not number or not 0 <= weight <= sys.float_info.max:
                 raise IncunabulaError(
                     f"{where}: expected a finite weight of at least 0 for {agent!r}, got {weight!r}"
                 )
@@ -103,8 +104,10 @@ class Opponents:
                 f"{where}: an agent is a name, the path of a policy folder or run folder, or an "
                 f"Agent, not {agent!r}"
             )
-        if agent not in self._numbers:
+        # An Agent is itself alone, even if its class calls another its equal.
+        entry = id(agent) if isinstance(agent, Agent) else agent
+        if entry not in self._numbers:
             made = agent if isinstance(agent, Agent) else make_agent(agent, self._edition)
-            self._numbers[agent] = len(self.agents)
+            self._numbers[entry] = len(self.agents)
             self.agents.append(made)
-        return self._numbers[agent]
+        return self._numbers[entry]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -13,9 +15,10 @@ import numpy.typing as npt
 
 from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.deals import Deals, Fixed
+from incunabula.envs.documents import did_you_mean
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine, Fresh, Rows
-from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from incunabula.envs.errors import IllegalActionError, IncunabulaError, OptionWarning
 
 EngineType = TypeVar("EngineType", bound=Engine)
 EditionLike = str | Path | BaseEdition | Mapping[str, Any]
@@ -63,9 +66,12 @@ class Games(Generic[EngineType]):
         illegal_reward: reward of a penalised action.
 
     Attributes:
+        options: names of what a reset takes besides what can be fixed of a deal.
         base, episode: uint64 (N,), s and k of each row's present game.
         tapes: object (N,), the tape of each row's present game, None where it has a seed.
     """
+
+    options: tuple[str, ...] = ("reset_mask",)
 
     def __init__(
         self, engine: EngineType, deals: Deals, illegal_action: str, illegal_reward: float
@@ -96,7 +102,7 @@ class Games(Generic[EngineType]):
             return [None] * n
         if isinstance(seed, np.ndarray):
             seed = seed.tolist()
-        if isinstance(seed, Sequence) and not isinstance(seed, str):
+        if isinstance(seed, Sequence) and not isinstance(seed, (str, bytes)):
             if len(seed) != n:
                 raise IncunabulaError(f"seed: expected {n} seeds, one a game, got {len(seed)}")
             return [None if s is None else as_seed(s) for s in seed]
@@ -112,12 +118,12 @@ class Games(Generic[EngineType]):
         """Deal the next game in each row; a seed (not None) starts again at that row's episode 0.
 
         ``options`` may hold what can be fixed for these episodes alone; other keys are left to
-        wrappers. A reset refused for its options uses up no episode.
+        wrappers, but for a warning where one looks misspelt. A reset refused for its options uses
+        up no episode.
         """
-        if not isinstance(options or {}, Mapping):
-            raise IncunabulaError(f"options: expected a mapping or None, got {options!r}")
-        options = options or {}
+        options = checked_options(options)
         fixed = self.deals.read(options)
+        self._warn_of_misspelt(options)
         for row, seed in zip(rows, seeds, strict=True):
             if seed is not None or not self.seeded[row]:
                 self.base[row] = random_seed() if seed is None else seed
@@ -126,7 +132,18 @@ class Games(Generic[EngineType]):
             else:
                 self.episode[row] += np.uint64(1)
         self._deal(rows, fixed, options)
-        self.ready = bool(self.seeded.all())
+        self.ready = self._all_dealt()
+
+    def _warn_of_misspelt(self, options: Mapping[str, Any]) -> None:
+        known = (*self.options, *self.deals.options)
+        for name in options:
+            hint = "" if name in known else did_you_mean(name, known, cutoff=0.8)
+            if hint:
+                warnings.warn(f"options: {name!r} is ignored{hint}", OptionWarning, stacklevel=2)
+
+    def _all_dealt(self) -> bool:
+        """Whether every game can be played."""
+        return bool(self.seeded.all())
 
     def next_episode(self, rows: Rows) -> None:
         """Deal the next game in rows that were dealt before."""
@@ -282,7 +299,7 @@ class Games(Generic[EngineType]):
         self.seeded = snapshot.seeded.copy()
         self.tapes = snapshot.tapes.copy()
         self._set_more(snapshot.more)
-        self.ready = bool(self.seeded.all())
+        self.ready = self._all_dealt()
 
     def determinise(self, rows: Rows, seeds: npt.NDArray[np.uint64]) -> None:
         """Keep what is public in these games and replace what is hidden; for planners."""
@@ -296,9 +313,17 @@ class Games(Generic[EngineType]):
         """Go back to what ``_more`` gave."""
 
 
+def checked_options(options: Any) -> Mapping[str, Any]:
+    """The options of a reset; IncunabulaError unless they are a mapping or there are none."""
+    if not isinstance(options or {}, Mapping):
+        raise IncunabulaError(f"options: expected a mapping or None, got {options!r}")
+    return options or {}
+
+
 def checked_reward(reward: object) -> float:
     """A finite number as the reward of an illegal action; IncunabulaError if it isn't one."""
     number = isinstance(reward, (int, float, np.integer, np.floating))
-    if isinstance(reward, bool) or not number or not np.isfinite(reward):  # type: ignore[call-overload]
+    largest = sys.float_info.max
+    if isinstance(reward, bool) or not number or not -largest <= reward <= largest:  # type: ignore[operator]
         raise IncunabulaError(f"illegal_reward: expected a finite number, got {reward!r}")
     return float(reward)  # type: ignore[arg-type]

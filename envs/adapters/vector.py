@@ -11,7 +11,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from incunabula.envs.adapters.games import Games, Snapshot
+from incunabula.envs.adapters.games import Games, Snapshot, checked_options
 from incunabula.envs.adapters.single import (
     GameEnv,
     Info,
@@ -19,7 +19,7 @@ from incunabula.envs.adapters.single import (
     checked_render_mode,
     observation_space,
 )
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import as_seed, checked_seeds
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
@@ -60,6 +60,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
     @property
     def deals(self) -> list[dict[str, Any]]:
         """What fixes each row's present game: its seed or tape, and what else was drawn."""
+        self._check_dealt()
         return [self.games.deal(i) for i in range(self.num_envs)]
 
     def reset(
@@ -76,7 +77,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
         """
         seeds = self.games.seeds(seed)
         rows = self.games.rows
-        chosen = (options or {}).get("reset_mask")
+        chosen = checked_options(options).get("reset_mask")
         if chosen is not None:
             rows = np.flatnonzero(self._checked_reset_mask(chosen))
         elif isinstance(seed, (int, np.integer)):
@@ -144,12 +145,14 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Legal actions, int8 (N, A)."""
+        self._check_dealt()
         return self.games.action_masks()
 
     def render(self) -> tuple[str, ...] | None:
         """Each board as text under render mode ``ansi``."""
         if self.render_mode is None:
             return None
+        self._check_dealt()
         return tuple(self.games.draw(i) for i in range(self.num_envs))
 
     def clone_state(self) -> Snapshot:
@@ -165,7 +168,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
     def determinise(self, seeds: Sequence[int]) -> None:
         """Replace what is hidden in every game; see GameEnv.determinise."""
         self._check_dealt()
-        given = np.array([as_seed(seed) for seed in seeds], np.uint64)
+        given = checked_seeds(seeds)
         if len(given) != self.num_envs:
             raise IncunabulaError(f"seeds: expected {self.num_envs}, got {len(given)}")
         self.games.determinise(self.games.rows, given)

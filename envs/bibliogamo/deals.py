@@ -24,6 +24,7 @@ class BibliogamoDeals(Deals):
     """
 
     engine: BibliogamoEngine
+    options = ("prestige", "tape")
 
     def __init__(
         self, engine: BibliogamoEngine, prestige: int | None, tape: Mapping[str, Any] | None

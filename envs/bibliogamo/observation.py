@@ -10,52 +10,24 @@ each tower's next slot and the price on offer are given.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from incunabula.envs.bibliogamo.state import COUNTS, MARKS, Phase, Place, Rows, State
 from incunabula.envs.bibliogamo.tables import Tables
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.observation import FieldTable, Float32Array
 
-Float32Array = npt.NDArray[np.float32]
 _HAND = np.int8(Place.HAND)
 PHASES = [phase.name.lower() for phase in Phase]
 
 
-class Field(NamedTuple):
-    """One entry of the observation table."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    high: float  # largest value that can occur; the smallest is 0
-    meaning: str
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape))
-
-    @property
-    def slice(self) -> slice:
-        return slice(self.start, self.start + self.size)
-
-
-class Layout:
-    """The observation's table for one edition, ``observe`` and ``decode``.
-
-    Attributes:
-        fields: {name: Field}, in the order of the vector, without gaps.
-        size: F, the vector's length.
-        high: float32 (F,), upper bounds; the lower ones are 0.
-        sha256: hash of what learned policies depend on (names, places, shapes, scales): equal
-            hashes, equal meaning of every number.
-    """
+class Layout(FieldTable):
+    """The observation's table for one edition, ``observe`` and ``decode``."""
 
     def __init__(self, tables: Tables) -> None:
+        super().__init__()
         t = self.tables = tables
         price = max(1, int(t.price.max()))
         vp = max(1, int(t.slot_vp.max()))
@@ -85,8 +57,6 @@ class Layout:
             "offer": (0, price, "florins on offer; 0 if none"),
         }
         most_florins = t.start_florins + t.days * price if t.florin_cap < 0 else t.florin_cap
-        self.fields: dict[str, Field] = {}
-        self.size = 0
         for name in MARKS:
             size, _, meaning = one_hot[name]
             self._add(name, (size,), 1, f"one-hot: {meaning}")
@@ -105,9 +75,6 @@ class Layout:
             artisans,
             "each slot: card id, artisans by type, icon one-hot; all 0 if the slot is empty",
         )
-        fields = self.fields.values()
-        self.high = np.concatenate([np.full(f.size, f.high, np.float32) for f in fields])
-
         starts = [self.fields[name].start + one_hot[name][1] for name in MARKS]
         self._slice = {name: field.slice for name, field in self.fields.items()}
         first, last = self.fields[MARKS[0]], self.fields[COUNTS[0]]
@@ -124,17 +91,8 @@ class Layout:
         self._card[:, 1 : 1 + k] = t.artisans
         self._card[np.arange(c), 1 + k + t.icon[:c]] = 1
 
-    def _add(self, name: str, shape: tuple[int, ...], high: float, meaning: str) -> None:
-        field = Field(name, self.size, shape, float(high), meaning)
-        self.fields[name] = field
-        self.size += field.size
-
-    @property
-    def sha256(self) -> str:
-        table = [[f.name, f.start, list(f.shape), f.high] for f in self.fields.values()]
-        scales = [[name, *self.scaled[name][:2]] for name in COUNTS]
-        text = json.dumps([table, scales], separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+    def _scales(self) -> list[list[Any]]:
+        return [[name, *self.scaled[name][:2]] for name in COUNTS]
 
     def observe(self, s: State, rows: slice | Rows, out: Float32Array) -> None:
         """Write the observations of these rows into ``out``, float32 (n, F), C-contiguous."""
@@ -166,9 +124,7 @@ class Layout:
         region holds no 1.
         """
         t = self.tables
-        vector = np.asarray(observation, np.float64)
-        if vector.shape != (self.size,):
-            raise IncunabulaError(f"observation: expected shape ({self.size},), got {vector.shape}")
+        vector = self._checked(observation)
         value = {name: vector[f.slice].reshape(f.shape) for name, f in self.fields.items()}
         for name in MARKS:
             if np.count_nonzero(value[name] == 1) != 1:

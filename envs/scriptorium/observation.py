@@ -11,14 +11,13 @@ they are), so that observing is a few operations on whole arrays.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.observation import FieldTable, Float32Array
 from incunabula.envs.scriptorium.json_form import PHASES, snapshot
 from incunabula.envs.scriptorium.state import (
     MARKS,
@@ -32,47 +31,19 @@ from incunabula.envs.scriptorium.state import (
 from incunabula.envs.scriptorium.tables import ACHIEVEMENTS, INKS, SPACES, Tables
 from incunabula.envs.scriptorium.tape import MAX_BAG
 
-Float32Array = npt.NDArray[np.float32]
 Json = dict[str, Any]
 # Marks that name a seat.
 _SEATS = MARKS[1:]
 
 
-class Field(NamedTuple):
-    """One entry of the observation table."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    high: float  # largest value that can occur; the smallest is 0
-    meaning: str
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape))
-
-    @property
-    def slice(self) -> slice:
-        return slice(self.start, self.start + self.size)
-
-
-class Layout:
-    """The observation's table for one edition, ``observe`` and ``decode``.
-
-    Attributes:
-        fields: {name: Field}, in the order of the vector, without gaps.
-        size: F, the vector's length.
-        high: float32 (F,), upper bounds; the lower ones are 0.
-        sha256: hash of what learned policies depend on (names, places, shapes, scales): equal
-            hashes, equal meaning of every number.
-    """
+class Layout(FieldTable):
+    """The observation's table for one edition, ``observe`` and ``decode``."""
 
     def __init__(self, tables: Tables) -> None:
+        super().__init__()
         t = self.tables = tables
         self._table, self._seats = table_columns(t), seat_columns(t)
         table, seats = _scales(t)
-        self.fields: dict[str, Field] = {}
-        self.size = 0
         most = t.max_players
         self._add("phase", (len(PHASES),), 1, f"one-hot: {', '.join(PHASES)}")
         for name, meaning in _MARK_MEANINGS.items():
@@ -97,9 +68,6 @@ class Layout:
             self._add(f"lectern_tiles+{j}", (t.designs,), at_most, text)
             text = f"seat +{j}: {each} in storage"
             self._add(f"storage+{j}", (t.designs,), most_tiles, text)
-        fields = self.fields.values()
-        self.high = np.concatenate([np.full(f.size, f.high, np.float32) for f in fields])
-
         self.divisors = {"table": table, "seats": seats}
         self._table_at = slice(self.fields["round"].start, self.fields["inks+0"].start)
         self._seats_at = slice(self._table_at.stop, self.fields["tiles"].start)
@@ -133,21 +101,12 @@ class Layout:
         self._base = np.zeros((0, 1), np.intp)
         self._place = np.empty(0, np.int16)
 
-    def _add(self, name: str, shape: tuple[int, ...], high: float, meaning: str) -> None:
-        field = Field(name, self.size, shape, float(high), meaning)
-        self.fields[name] = field
-        self.size += field.size
-
-    @property
-    def sha256(self) -> str:
-        table = [[f.name, f.start, list(f.shape), f.high] for f in self.fields.values()]
-        scales = [
+    def _scales(self) -> list[list[Any]]:
+        return [
             [name, divisor]
             for part in self.divisors.values()
             for name, (divisor, _, _) in part.items()
         ]
-        text = json.dumps([table, scales], separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
 
     def observe(
         self, s: State, rows: slice | Rows, seats: npt.NDArray[np.integer[Any]], out: Float32Array
@@ -195,9 +154,7 @@ class Layout:
         Seats are absolute again; ``bag`` says how many of each design are in the bag. Raises
         IncunabulaError if the shape is wrong or a one-hot region holds no 1.
         """
-        vector = np.asarray(observation, np.float64)
-        if vector.shape != (self.size,):
-            raise IncunabulaError(f"observation: expected shape ({self.size},), got {vector.shape}")
+        vector = self._checked(observation)
         one_hot = {}
         for name in ("phase", "seat", "players", *_SEATS):
             region = vector[self.fields[name].slice]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from incunabula.envs.documents import no_such
 from incunabula.envs.editions import GAMES, edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.files import kept_if_used
 
 
 def run_evaluate(
@@ -35,14 +39,6 @@ def run_evaluate(
     check_game(game)
     if runs and out is None:
         raise IncunabulaError("run: learning curves are part of a report; give its folder by --out")
-    if out is not None:
-        # Before the games are played, not after.
-        from incunabula.training.evaluation.curve import read_curve
-        from incunabula.training.evaluation.report import check_report_possible
-
-        check_report_possible(out)
-        for run in runs:
-            read_curve(run)
     if game == "scriptorium":
         if prestige is not None:
             raise IncunabulaError("prestige: only bibliogamo has prestige collections")
@@ -66,28 +62,25 @@ def run_evaluate(
         if value is not None:
             raise IncunabulaError(f"{option}: bibliogamo is for one; leave --{option} out")
     from incunabula.training.evaluation.evaluate import evaluate
+    from incunabula.training.evaluation.report import write_report
+    from incunabula.training.evaluation.tables import print_evaluation
 
-    evaluation = evaluate(
-        listed("agents", agents),
-        edition=game if edition is None else edition,
-        games=games,
-        seeds=seeds,
-        prestige=prestige,
-        batch_size=batch_size,
-        seed=seed,
-    )
-    if as_json:
-        print_json(evaluation.result)
-    else:
-        from rich.console import Console
-
-        from incunabula.training.evaluation.tables import print_evaluation
-
-        print_evaluation(evaluation.result, Console())
-    if out is not None:
-        from incunabula.training.evaluation.report import write_report
-
-        say_where(write_report(out, evaluation, runs), as_json=as_json)
+    with report_folder(out, runs):
+        evaluation = evaluate(
+            listed("agents", agents),
+            edition=game if edition is None else edition,
+            games=games,
+            seeds=seeds,
+            prestige=prestige,
+            batch_size=batch_size,
+            seed=seed,
+        )
+        deliver(
+            evaluation.result,
+            print_evaluation,
+            None if out is None else lambda: write_report(out, evaluation, runs),
+            as_json=as_json,
+        )
 
 
 def run_bench(
@@ -119,8 +112,6 @@ def run_bench(
     if as_json:
         print_json(result)
         return
-    from rich.console import Console
-
     from incunabula.training.evaluation.tables import print_bench
 
     print_bench(result, Console())
@@ -170,9 +161,46 @@ def whole(name: str, text: str) -> int:
     return int(text)
 
 
-def say_where(page: Path, *, as_json: bool) -> None:
-    """Say where a report is; with --json, stdout holds the JSON and nothing else."""
-    print(f"Report: {page}", file=sys.stderr if as_json else sys.stdout)
+@contextlib.contextmanager
+def report_folder(out: str | None, runs: Sequence[str] = ()) -> Iterator[None]:
+    """See that a report can be written before the games are played, not after.
+
+    A folder made for it is taken away again should nothing come of it.
+    """
+    with kept_if_used(out):
+        if out is not None:
+            from incunabula.training.evaluation.curve import read_curve
+            from incunabula.training.evaluation.report import check_report_possible
+
+            check_report_possible(out)
+            for run in runs:
+                read_curve(run)
+        yield
+
+
+def deliver(
+    result: dict[str, Any],
+    show: Callable[[dict[str, Any], Console], None],
+    write: Callable[[], Path] | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Write the report, if there is to be one, and print; with --json, stdout holds JSON alone.
+
+    Neither is lost with the other: the report is written before a reader such as ``head`` can close
+    the output, and what was measured is printed even if the disk is full.
+    """
+    page = None
+    try:
+        if write is not None:
+            page = write()
+    finally:
+        if as_json:
+            print_json(result)
+        else:
+            show(result, Console())
+    if page is not None:
+        print(f"Report: {page}", file=sys.stderr if as_json else sys.stdout)
 
 
 def print_json(value: dict[str, Any]) -> None:

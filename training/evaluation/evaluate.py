@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent, View, ask
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import as_seed
@@ -131,7 +131,7 @@ def _first_decision(agent: Agent, edition: Edition) -> None:
     """Let the agent decide once before the clock starts: what it compiles or loads isn't play."""
     engine = BibliogamoEngine(edition, 1)
     engine.deal(np.arange(1), [0])
-    agent.act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+    ask(agent, View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
 
 
 def _agent_row(name: str, agent: Agent, games: Games, seconds: float) -> dict[str, Any]:

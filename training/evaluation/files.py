@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from incunabula.envs.errors import IncunabulaError
@@ -27,6 +28,23 @@ def write_atomically(path: Path, content: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def kept_if_used(folder: str | Path | None) -> Iterator[None]:
+    """Should what is done inside fail, take away again the folder it made, if nothing is in it."""
+    made: list[Path] = []
+    if folder is not None:
+        with contextlib.suppress(OSError, ValueError):
+            path = Path(folder)
+            made = [part for part in (path, *path.parents) if not part.exists()]
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for part in made:
+                part.rmdir()
+        raise
 
 
 def check_folder(folder: str | Path, option: str = "out") -> Path:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent, View, ask
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.training.evaluation.result import MAX_BATCH, check_agents
 from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
+from incunabula.training.evaluation.seeds import check_count, check_start, game_seeds
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -53,15 +55,20 @@ def play_games(
         on_finished: called now and then with the number of games that ended since the last call.
 
     Raises:
-        IncunabulaError: the agent's action is not legal; names the game and the rule.
+        IncunabulaError: the agent's action is not legal (names the game and the rule), or an
+            argument can't be used.
     """
+    check_agents([agent])
+    seeds = game_seeds(seeds)
+    check_count("batch size", batch_size, MAX_BATCH)
+    check_start(start)
     n = len(seeds)
     games = Games(*(np.zeros(n, np.int64) for _ in Games._fields))
     engine = BibliogamoEngine(edition, min(batch_size, n))
 
     def act(part: Part) -> npt.NDArray[np.intp]:
         episode = (part.games + start).astype(np.uint64)
-        return agent.act(View(engine, part.rows, episode, part.decisions))
+        return ask(agent, View(engine, part.rows, episode, part.decisions))
 
     play_list(
         engine,

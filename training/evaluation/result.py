@@ -23,11 +23,22 @@ MAX_BATCH = 1 << 16
 def entrant_names(agents: Sequence[Entrant]) -> list[str]:
     """How the agents are called: an Agent by its own name, others by name or path as given.
 
-    Raises IncunabulaError if there is none, or if it isn't a list.
+    Raises IncunabulaError if there is none, or if it isn't a list of such.
     """
-    if isinstance(agents, str | Path) or not agents:
+    listed = isinstance(agents, Sequence) and not isinstance(agents, str | bytes)
+    if not listed or not agents:
         raise IncunabulaError("agents: expected at least one name, path or Agent, in a list")
+    for given in agents:
+        if not isinstance(given, str | Path | Agent):
+            raise IncunabulaError(f"agents: expected a name, a path or an Agent, got {given!r}")
     return [given.name if isinstance(given, Agent) else str(given).strip() for given in agents]
+
+
+def check_agents(agents: Sequence[Agent]) -> None:
+    """Raise IncunabulaError unless these are Agents."""
+    for given in agents:
+        if not isinstance(given, Agent):
+            raise IncunabulaError(f"expected an Agent, as make_agent makes one, got {given!r}")
 
 
 def entrant(given: Entrant, name: str, edition: Any, seed: int) -> Agent:

@@ -15,7 +15,7 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.chance import key
+from incunabula.envs.chance import checked_seeds, key
 from incunabula.envs.documents import no_such
 from incunabula.envs.errors import IncunabulaError
 
@@ -33,13 +33,30 @@ def seed_list(name: str, n: int, *, start: int = 0) -> UInt64Array:
     Raises:
         IncunabulaError: unknown list, n not in 1..MAX_GAMES, or a negative start.
     """
-    if name not in SEED_LISTS:
+    if name not in tuple(SEED_LISTS):
         raise IncunabulaError(no_such("seed list", name, SEED_LISTS))
     check_count("games", n, MAX_GAMES)
-    if start < 0:
-        raise IncunabulaError(f"start: expected at least 0, got {start}")
+    check_start(start)
     items = np.arange(start, start + n, dtype=np.uint64)
     return key(SEED_LISTS[name], SEED_STREAM, items)
+
+
+def game_seeds(seeds: npt.ArrayLike) -> UInt64Array:
+    """Seeds of games as uint64 (n,), taken modulo 2^64.
+
+    Raises IncunabulaError unless they are one or more integers.
+    """
+    checked = checked_seeds(seeds)  # type: ignore[arg-type]
+    if not checked.size:
+        raise IncunabulaError("seeds: expected at least one")
+    return checked
+
+
+def check_start(start: int) -> None:
+    """Raise IncunabulaError unless the number of the first deal is one."""
+    whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
+    if not whole or not 0 <= start < 1 << 32:
+        raise IncunabulaError(f"start: expected a whole number of at least 0, got {start!r}")
 
 
 def list_hash(seeds: UInt64Array) -> str:

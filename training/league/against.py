@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from incunabula.agents.agent import Agent
 from incunabula.envs.editions import BaseEdition
+from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.training.evaluation.rows import DEFAULT_BATCH
 from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap
 from incunabula.training.league.play import TableGames, play_tables
-from incunabula.training.league.seating import seatings
+from incunabula.training.league.seating import check_players, seatings
 from incunabula.training.league.standings import Outcomes, agent_summary, by_seat
 
 AGENT, OPPONENT = 0, 1
@@ -70,12 +71,14 @@ def evaluate_against(
         on_finished: called now and then with the number of games that ended since the last call.
 
     Raises:
-        IncunabulaError: an agent acts illegally.
+        IncunabulaError: an argument can't be used, or an agent acts illegally.
 
     Example:
         >>> played = evaluate_against(agent, greedy, edition, 4, seed_list("dev", 200))
         >>> played.summary()["win_share"]
     """
+    edition = load_edition(edition)
+    num_players = check_players(num_players, edition)
     table = (AGENT, *[OPPONENT] * (num_players - 1))
     seats = np.array(seatings(table, "cyclic"))
     games = play_tables(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incunabula.training.evaluation.command import check_game, listed, print_json, say_where
+from incunabula.training.evaluation.command import check_game, deliver, listed, report_folder
 
 GAMES = ("scriptorium",)
 
@@ -25,34 +25,27 @@ def run_league(
 ) -> None:
     """Let agents (names and paths, separated by commas) meet, print, and write a report."""
     check_game(game, GAMES)
-    if out is not None:
-        from incunabula.training.evaluation.report import check_report_possible
-
-        check_report_possible(out)  # before the games are played, not after
     from incunabula.training.league.league import league
+    from incunabula.training.league.report import write_league
+    from incunabula.training.league.tables import print_league
 
-    played = league(
-        listed("agents", agents),
-        num_players=players,
-        edition=game if edition is None else edition,
-        deals=deals,
-        rotations=rotations,
-        seeds=seeds,
-        batch_size=batch_size,
-        seed=seed,
-    )
-    if as_json:
-        print_json(played.result)
-    else:
-        from rich.console import Console
-
-        from incunabula.training.league.tables import print_league
-
-        print_league(played.result, Console())
-    if out is not None:
-        from incunabula.training.league.report import write_league
-
-        say_where(write_league(out, played), as_json=as_json)
+    with report_folder(out):
+        played = league(
+            listed("agents", agents),
+            num_players=players,
+            edition=game if edition is None else edition,
+            deals=deals,
+            rotations=rotations,
+            seeds=seeds,
+            batch_size=batch_size,
+            seed=seed,
+        )
+        deliver(
+            played.result,
+            print_league,
+            None if out is None else lambda: write_league(out, played),
+            as_json=as_json,
+        )
 
 
 def run_versus(
@@ -71,26 +64,23 @@ def run_versus(
 ) -> None:
     """Evaluate agents against one opponent from every seat, print, and write a report."""
     from incunabula.training.league.evaluate import evaluate_versus
+    from incunabula.training.league.tables import print_versus
+    from incunabula.training.league.versus_report import write_versus
 
-    evaluation = evaluate_versus(
-        agents,
-        against=against,
-        num_players=players,
-        edition=edition,
-        deals=deals,
-        seeds=seeds,
-        batch_size=batch_size,
-        seed=seed,
-    )
-    if as_json:
-        print_json(evaluation.result)
-    else:
-        from rich.console import Console
-
-        from incunabula.training.league.tables import print_versus
-
-        print_versus(evaluation.result, Console())
-    if out is not None:
-        from incunabula.training.league.versus_report import write_versus
-
-        say_where(write_versus(out, evaluation, runs), as_json=as_json)
+    with report_folder(out, runs):
+        evaluation = evaluate_versus(
+            agents,
+            against=against,
+            num_players=players,
+            edition=edition,
+            deals=deals,
+            seeds=seeds,
+            batch_size=batch_size,
+            seed=seed,
+        )
+        deliver(
+            evaluation.result,
+            print_versus,
+            None if out is None else lambda: write_versus(out, evaluation, runs),
+            as_json=as_json,
+        )

@@ -31,7 +31,13 @@ from incunabula.training.evaluation.result import (
 from incunabula.training.evaluation.rows import DEFAULT_BATCH
 from incunabula.training.evaluation.seeds import MAX_GAMES, check_count, list_hash, seed_list
 from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap, percentile_interval
-from incunabula.training.league.play import TableGames, Work, first_decisions, play_tables
+from incunabula.training.league.play import (
+    TableGames,
+    Work,
+    first_decisions,
+    first_of,
+    play_tables,
+)
 from incunabula.training.league.rating import (
     EXTRA,
     Choices,
@@ -150,7 +156,7 @@ def league(
                 **agent_summary(outcomes, i, bootstrap),
                 **rated,
                 **policy_entry(players[i]),
-                "timing": _work_entry(games.work[players.index(players[i])]),
+                "timing": _work_entry(games.work[first_of(players)[i]]),
             }
             for i, (name, rated) in enumerate(zip(names, _ratings(found, bootstrap), strict=True))
         ],

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent, View, ask
 from incunabula.envs.editions import BaseEdition
-from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.training.evaluation.result import MAX_BATCH, check_agents
 from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
+from incunabula.training.evaluation.seeds import check_count, check_start, game_seeds
 
 IntpArray = npt.NDArray[np.intp]
 Int64Array = npt.NDArray[np.int64]
@@ -76,16 +77,20 @@ def play_tables(
         on_finished: called now and then with the number of games that ended since the last call.
 
     Raises:
-        IncunabulaError: an agent's action is not legal; names the deal, the seat and the rule.
+        IncunabulaError: an agent's action is not legal (names the deal, the seat and the rule), or
+            an argument can't be used.
     """
+    check_agents(agents)
+    seeds = game_seeds(seeds)
+    check_count("batch size", batch_size, MAX_BATCH)
+    check_start(start)
     sitting: IntpArray = np.asarray(seats, np.intp)
     settings, players = sitting.shape
     numbers = np.asarray(range(settings) if turns is None else turns, np.int64)
     n = len(seeds) * settings
     scores, decisions = np.zeros((n, players), np.int64), np.zeros(n, np.int64)
     work = [Work() for _ in agents]
-    first = [next(i for i, other in enumerate(agents) if other is agent) for agent in agents]
-    actor = np.array(first)[sitting]
+    actor = np.array(first_of(agents))[sitting]
     engine = ScriptoriumEngine(load_edition(edition), min(batch_size, n), players)
 
     def act(part: Part) -> IntpArray:
@@ -97,15 +102,9 @@ def play_tables(
             mine = np.flatnonzero(to_act == number)
             view = View(engine, part.rows[mine], episode[mine], part.decisions[mine])
             began = time.perf_counter()
-            chosen = np.asarray(agents[number].act(view))
+            actions[mine] = ask(agents[number], view)
             work[number].seconds += time.perf_counter() - began
             work[number].decisions += len(mine)
-            if chosen.shape != mine.shape or chosen.dtype.kind not in "iu":
-                raise IncunabulaError(
-                    f"agent {agents[number].name!r}: expected {len(mine)} integers, an action for "
-                    f"each game, got shape {chosen.shape} of {chosen.dtype}"
-                )
-            actions[mine] = chosen
         return actions
 
     def finish(part: Part) -> None:
@@ -130,9 +129,14 @@ def play_tables(
     return TableGames(sitting, scores.reshape(*shape, players), decisions.reshape(shape), work)
 
 
+def first_of(agents: Sequence[Agent]) -> list[int]:
+    """For each agent the number under which it stands first: itself, not one that equals it."""
+    return [next(i for i, other in enumerate(agents) if other is agent) for agent in agents]
+
+
 def first_decisions(agents: Sequence[Agent], edition: BaseEdition, num_players: int) -> None:
     """Let each agent decide once before the clock starts: what it compiles or loads isn't play."""
     engine = ScriptoriumEngine(load_edition(edition), 1, num_players)
     engine.deal(np.arange(1), [0])
-    for agent in dict.fromkeys(agents):
-        agent.act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+    for agent in {id(agent): agent for agent in agents}.values():
+        ask(agent, View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))

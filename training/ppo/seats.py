@@ -82,7 +82,6 @@ class SelfPlayVecEnv(VecEnv):
         seed: row i plays the games of a single environment seeded seed + i.
         reward: what a seat is paid, times `reward_scale`.
         opponents: weights of who holds the other seats.
-        snapshots: how many snapshots there can be.
 
     Attributes:
         seats: the most players of a game, S.
@@ -101,7 +100,6 @@ class SelfPlayVecEnv(VecEnv):
         reward: Reward,
         reward_scale: float = 1.0,
         opponents: Opponents,
-        snapshots: int = 1,
     ) -> None:
         self.edition = load_edition(edition)
         allowed = self.edition.rules.players
@@ -115,7 +113,6 @@ class SelfPlayVecEnv(VecEnv):
         self._reward, self._scale = reward, np.float32(reward_scale)
         weights = np.array(opponents.weights)
         self._bounds = np.cumsum(weights / weights.sum())[:-1]
-        self._snapshots = snapshots
         self.filled = 0
         parts = np.array_split(np.arange(num_envs), len(players))
         self.groups = [
@@ -216,9 +213,9 @@ class SelfPlayVecEnv(VecEnv):
     def _begin(self, group: Group, rows: Rows) -> None:
         """Start games: deal, and say who holds which seat."""
         group.deal(rows)
-        number = group.episode[rows] * np.uint64(self.num_envs)
-        number += (rows + group.rows.start).astype(np.uint64)
-        group.main[rows] = (number % np.uint64(group.players)).astype(np.intp)
+        row = (rows + group.rows.start).astype(np.uint64)
+        group.main[rows] = (row + group.episode[rows]) % np.uint64(group.players)
+        number = group.episode[rows] * np.uint64(self.num_envs) + row
         chance = key(self._seed, SEATING_STREAM, number)
         part = (chance >> np.uint64(11)).astype(np.float64) * 2.0**-53
         opponent = np.searchsorted(self._bounds, part, side="right")
