@@ -26,8 +26,6 @@ from incunabula.agents.scriptorium_choices import (
     weigh_rivals,
 )
 from incunabula.agents.scriptorium_plan import (
-    AFTER,
-    BEST,
     BUYS,
     DESIGN,
     GAINED,
@@ -52,7 +50,6 @@ from incunabula.agents.scriptorium_plan import (
     list_bought,
     list_spare,
     list_tiles,
-    new_work,
 )
 from incunabula.agents.scriptorium_position import (
     ACHIEVEMENTS,
@@ -76,12 +73,16 @@ from incunabula.agents.scriptorium_position import (
     read_position,
 )
 from incunabula.agents.scriptorium_worth import (
+    AFTER,
     AGAINST,
+    BEST,
     HOPING,
     MISSING,
+    PRICE,
     PRICED,
-    TUNED,
+    START,
     GreedyParams,
+    new_work,
     read_outlook,
 )
 
@@ -107,25 +108,25 @@ class Plans(NamedTuple):
 def enter_seat(
     book: Any, position: Any, outlook: Any, work: Any, seat: int, lectern: int, share: int
 ) -> tuple[Any, int]:
-    """Set level 0 of the search; returns the tiles in hand, int (D,), and the achievements held."""
+    """Set the first level of the search; the tiles in hand, int (D,), and achievements held."""
     counts = np.empty(len(book.design), np.int64)
     for design in range(len(counts)):
         counts[design] = position.hand[seat, 0, design] + position.hand[seat, 1, design]
         if lectern >= 0:
             counts[design] += position.tiles[lectern, design]
     for ink in range(INKS):
-        work.stock[0, OWN + ink] = position.seat[seat, HELD + ink]
-        work.stock[0, POT + ink] = position.pot[ink]
+        work.n[START, OWN + ink] = position.seat[seat, HELD + ink]
+        work.n[START, POT + ink] = position.pot[ink]
     for space in range(SPACES):
-        work.stock[0, ROOM + space] = book.capacity[space] - position.seat[seat, FILLED + space]
+        work.n[START, ROOM + space] = book.capacity[space] - position.seat[seat, FILLED + space]
     held = 0
     for k in range(ACHIEVEMENTS):
         held += position.seat[seat, KEPT + k]
-        work.stock[0, LACK + k] = np.int64(outlook.standing[seat, MISSING, k])
-        work.level[0, HOPE + k] = outlook.standing[seat, HOPING, k]
-        work.level[0, ODDS + k] = outlook.standing[seat, AGAINST, k]
-    work.stock[0, SHARE], work.stock[0, BUYS] = share, position.seat[seat, TOKENS]
-    work.level[0, GAINED] = 0.0
+        work.n[START, LACK + k] = np.int64(outlook.standing[seat, MISSING, k])
+        work.x[START, HOPE + k] = outlook.standing[seat, HOPING, k]
+        work.x[START, ODDS + k] = outlook.standing[seat, AGAINST, k]
+    work.n[START, SHARE], work.n[START, BUYS] = share, position.seat[seat, TOKENS]
+    work.x[START, GAINED] = 0.0
     return counts, held
 
 
@@ -149,9 +150,9 @@ def plan_seat(
     counts, held = enter_seat(book, position, outlook, work, seat, lectern, share)
     n, kept = list_tiles(params, book, outlook, work, counts, held)
     spare = list_spare(book, work, n)
-    n = list_bought(book, outlook, work, n, goods)
-    n = bound_tiles(book, outlook, work, n, lectern)
-    count, gain = find_plan(outlook, work, n, SETS if position.phase > LECTERN else FEW_SETS)
+    n = list_bought(book, work, n, goods)
+    n = bound_tiles(book, work, n, lectern)
+    count, gain = find_plan(work, n, SETS if position.phase > LECTERN else FEW_SETS)
     spare = drop_placed(work, spare, count)
     more, price = 0, 0.0
     for source in range(len(goods)):
@@ -159,8 +160,8 @@ def plan_seat(
             if goods[source, design] > 0.0 and book.design[design, EDGE]:
                 price = goods[source, design] if more == 0 else min(price, goods[source, design])
                 more += 1
-    more = min(more, work.stock[AFTER, BUYS])
-    filled, left, right = fill_edges(outlook, work, spare, more, price)
+    more = min(more, work.n[AFTER, BUYS])
+    filled, left, right = fill_edges(work, spare, more, price)
     return kept + gain + filled, count, left, right, spare
 
 
@@ -227,7 +228,7 @@ def make_plans(params: Any, book: Any, position: Any, outlook: Any, work: Any) -
             plans.worth[seat, lectern] = worth
             for ink in range(INKS):
                 plans.lacking[seat, lectern, ink] = position.pot[ink]
-                plans.lacking[seat, lectern, ink] -= work.stock[AFTER, POT + ink]
+                plans.lacking[seat, lectern, ink] -= work.n[AFTER, POT + ink]
             plans.turn[0], plans.turn[1] = count, left
             plans.turn[2], plans.turn[3] = right, spare
     return plans
@@ -266,16 +267,16 @@ def illuminate(book: Any, position: Any, work: Any, plans: Any, buy: int) -> int
     right, spare = plans.turn[2], plans.turn[3]
     source, design, space, paid = 0, -1, EDGE_LEFT if left > 0 else EDGE_RIGHT, False
     for k in range(count):  # those in hand first
-        i = work.stock[BEST + k, TILE]
-        if design < 0 or work.tile[i, SOURCE] == HAND:
-            source, design = work.tile[i, SOURCE], work.tile[i, DESIGN]
-            space, paid = work.stock[BEST + k, SPACE], True
+        i = work.n[BEST + k, TILE]
+        if design < 0 or work.n[i, SOURCE] == HAND:
+            source, design = work.n[i, SOURCE], work.n[i, DESIGN]
+            space, paid = work.n[BEST + k, SPACE], True
             if source == HAND:
                 break
     if count == 0 and left + right == 0:
         return buy + designs * book.seats  # end
     if count == 0 and spare > 0:
-        source, design = HAND, work.tile[spare - 1, SPARE]
+        source, design = HAND, work.n[spare - 1, SPARE]
     if design < 0:
         best = -NEVER
         for s in range(len(goods)):
@@ -288,14 +289,14 @@ def illuminate(book: Any, position: Any, work: Any, plans: Any, buy: int) -> int
 
 
 @compiled
-def discard_ink(position: Any, outlook: Any, work: Any) -> int:
+def discard_ink(position: Any, work: Any) -> int:
     """Phase 4: the ink that is least worth keeping, if possible one that the plan leaves."""
     chosen, least = 0, -NEVER
     for ink in range(INKS):
         held = position.seat[position.player, HELD + ink]
         if held > 0:
-            price = outlook.price[ink, min(held, PRICED) - 1]
-            price -= NEVER / 2.0 if work.stock[AFTER, OWN + ink] == 0 else 0.0
+            price = work.x[PRICE + ink, min(held, PRICED) - 1]
+            price -= NEVER / 2.0 if work.n[AFTER, OWN + ink] == 0 else 0.0
             if price < least:
                 chosen, least = ink, price
     return chosen
@@ -320,16 +321,16 @@ def discard_tile(params: Any, book: Any, position: Any, outlook: Any, work: Any)
     counts, held = enter_seat(book, position, outlook, work, me, none, np.int64(0))
     n, _ = list_tiles(params, book, outlook, work, counts, held)
     for i in range(n):
-        counts[work.tile[i, DESIGN]] -= 1
+        counts[work.n[i, DESIGN]] -= 1
     for design in range(len(counts)):
         if counts[design] > 0:  # there is no space for it
             return design
     least = n - 1
     for i in range(n):
-        if work.worth[i, KEEP] < work.worth[least, KEEP]:
+        if work.x[i, KEEP] < work.x[least, KEEP]:
             least = i
     if n > 0:
-        return work.tile[least, DESIGN]
+        return work.n[least, DESIGN]
     for k in range(ACHIEVEMENTS):
         if position.seat[me, KEPT + k]:
             return len(counts) + k
@@ -340,7 +341,7 @@ def discard_tile(params: Any, book: Any, position: Any, outlook: Any, work: Any)
 
 
 @compiled
-def take_inks(params: Any, position: Any, outlook: Any, plans: Any) -> int:
+def take_inks(params: Any, position: Any, work: Any, plans: Any) -> int:
     """Phase 1: inks or the grimoire."""
     me, players = position.player, len(position.seat)
     worth, lacking = plans.worth, plans.lacking
@@ -374,7 +375,7 @@ def take_inks(params: Any, position: Any, outlook: Any, plans: Any) -> int:
     need, denied = need_of(position, params, worth[me], lacking[me]), np.zeros((INKS, 2))
     if foreseen:
         denied = need_of(position, params, worth[1 - me], lacking[1 - me])
-    return choose_inks(position, params, outlook, need, denied, second)
+    return choose_inks(position, params, work, need, denied, second)
 
 
 @compiled
@@ -399,7 +400,7 @@ def greedy_action(book: Any, position: Any, params: Any, work: Any) -> int:
     place, buy = answer + 2, 0
     for design in range(len(book.design)):
         buy += 2 * placements(book, design)
-    outlook = read_outlook(book, position, params)
+    outlook = read_outlook(book, position, params, work)
     discard = place + buy + len(book.design) * book.seats + 1
     if position.phase == QUILL:
         wanted = params.quill * outlook.later > book.quill_points
@@ -409,13 +410,13 @@ def greedy_action(book: Any, position: Any, params: Any, work: Any) -> int:
         return discard + discard_tile(params, book, position, outlook, work)
     plans = make_plans(params, book, position, outlook, work)
     if position.phase == INK:
-        return take_inks(params, position, outlook, plans)
+        return take_inks(params, position, work, plans)
     if position.phase == LECTERN:
         return give + give_lectern(params, book, position, plans)
     if position.phase == ILLUMINATE:
         return place + illuminate(book, position, work, plans, buy)
     kinds = len(book.design) + ACHIEVEMENTS
-    return discard + kinds + discard_ink(position, outlook, work)
+    return discard + kinds + discard_ink(position, work)
 
 
 @compiled
@@ -432,14 +433,12 @@ class GreedyScriptorium(Agent):
     name = "greedy"
 
     def __init__(self, params: GreedyParams | None = None) -> None:
-        """``params``: instead of those tuned for the number of players."""
-        self.params = params
+        self.params = GreedyParams() if params is None else params
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
         """Actions, intp (n,)."""
         actions = np.zeros(len(view), np.intp)
-        params = TUNED[view.num_players] if self.params is None else self.params
         # Without the one field that would have the functions compiled anew for other editions.
         tables = view.tables._replace(players=())
-        greedy_actions(tables, view.public, actions, params)
+        greedy_actions(tables, view.public, actions, self.params)
         return actions

@@ -13,7 +13,7 @@ import numpy as np
 from incunabula.agents.compiled import compiled, compiled_apart
 from incunabula.agents.scriptorium_plan import NEVER
 from incunabula.agents.scriptorium_position import BLACK, GOLD, HELD, INKS, OWNED, SCORE
-from incunabula.agents.scriptorium_worth import PRICED
+from incunabula.agents.scriptorium_worth import PRICE, PRICED
 
 
 @compiled
@@ -59,7 +59,7 @@ def need_of(position: Any, params: Any, worth: Any, lacking: Any) -> Any:
 
 @compiled_apart
 def choose_inks(
-    position: Any, params: Any, outlook: Any, need: Any, denied: Any, second: float
+    position: Any, params: Any, work: Any, need: Any, denied: Any, second: float
 ) -> int:
     """The ink choice worth most; need, denied float (5, 2): one's own plans', the rivals'.
 
@@ -69,7 +69,7 @@ def choose_inks(
     for ink in range(INKS):
         left, held = position.pot[ink], position.seat[position.player, HELD + ink]
         for n in range(2):
-            worth[ink, n] = outlook.price[ink, min(held + n, PRICED - 1)]
+            worth[ink, n] = work.x[PRICE + ink, min(held + n, PRICED - 1)]
             scarce = 1.0 + params.scarce * exp(-(left - 1) / params.scarce_inks)
             worth[ink, n] += params.need * scarce * need[ink, n] + params.deny * denied[ink, n]
             if left <= n:

@@ -29,16 +29,29 @@ from incunabula.agents.scriptorium_position import (
 )
 
 PRICED = 16  # the price of an ink is looked at for so many of a colour
-# Rows of Outlook.space: worth forgone by filling a space of this kind; factors of the hope of an
-# achievement, and of the odds that a rival gets it, when it asked for that space.
-FORGONE, RISE, FALL = 0, 1, 2
+TILES = 40  # tiles that a plan looks at
+DEPTH = 16  # tiles that it places with ink
+# Rows of Work: the tiles to choose from, the levels of the search (a level is a number of tiles
+# placed), the level after the best plan, and in ``n`` the best plan's placements.
+START = TILES
+AFTER = START + DEPTH + 1
+BEST = AFTER + 1
+# Further rows of ``x``: by kind of space, the worth forgone by filling one and the factors of the
+# hope of an achievement and of the odds that a rival gets it, if it asks for that space; by ink,
+# the price of the n-th of a colour held; by achievement, its points where it asks for a space.
+FORGONE, RISE, FALL = AFTER + 1, AFTER + 2, AFTER + 3
+PRICE = FALL + 1
+PRIZE = PRICE + INKS
 # Rows of a seat's standing: spaces that an achievement still asks for; what it would be worth if
 # there were no rivals; the odds that a rival gets it.
 MISSING, HOPING, AGAINST = 0, 1, 2
 
 
 class GreedyParams(NamedTuple):
-    """What the agent believes, tuned on the default edition. In points unless said."""
+    """What the agent believes, in points unless said.
+
+    Tuned on the default edition for two players; with more it plays well by the same.
+    """
 
     # Inks
     black: float = 0.785  # price of a black ink, many days before the end
@@ -81,80 +94,17 @@ class GreedyParams(NamedTuple):
     quill: float = 6.25  # worth of getting the quill, many days before the end
 
 
-# The parameters by number of players.
-TUNED = {
-    2: GreedyParams(),
-    3: GreedyParams(
-        black=0.785,
-        colour=0.225,
-        gold=1.35,
-        surplus=0.854,
-        ink_days=1.24,
-        corner_space=0.596,
-        edge_space=0.242,
-        miniature_space=1.06,
-        initial_space=0.391,
-        text_space=0.521,
-        space_days=1.45,
-        fill_rate=1.77,
-        keep=0.446,
-        keep_days=0.859,
-        token=5.91,
-        corner_far=2.43,
-        miniature_far=1.46,
-        initial_far=2.23,
-        text_far=3.06,
-        near=1.05,
-        near_days=0.355,
-        contest=0.795,
-        need=1.75,
-        scarce=0.351,
-        scarce_inks=0.678,
-        deny=0.296,
-        grimoire_ink=1.12,
-        choice_gain=3.07,
-        choice_loss=1.02,
-        hostility=0.185,
-        rivalry=0.528,
-        leader=0.0568,
-        quill=6.25,
-    ),
-    4: GreedyParams(
-        black=0.785,
-        colour=0.225,
-        gold=1.35,
-        surplus=0.854,
-        ink_days=1.24,
-        corner_space=0.596,
-        edge_space=0.242,
-        miniature_space=1.06,
-        initial_space=0.391,
-        text_space=0.521,
-        space_days=1.45,
-        fill_rate=1.77,
-        keep=0.446,
-        keep_days=0.859,
-        token=5.91,
-        corner_far=2.43,
-        miniature_far=1.46,
-        initial_far=2.23,
-        text_far=3.06,
-        near=1.05,
-        near_days=0.355,
-        contest=0.795,
-        need=1.75,
-        scarce=0.351,
-        scarce_inks=0.678,
-        deny=0.296,
-        grimoire_ink=1.12,
-        choice_gain=3.07,
-        choice_loss=1.02,
-        hostility=0.185,
-        rivalry=0.528,
-        leader=0.0568,
-        quill=6.25,
-    ),
-}
+class Work(NamedTuple):
+    """Room for one plan at a time, in two arrays; the rows are named above."""
+
+    n: npt.NDArray[np.int64]  # (BEST + DEPTH, 32) columns of a tile or of a level
+    x: npt.NDArray[np.float64]  # (PRIZE + ACHIEVEMENTS, 16) likewise, or those of the row
+
+
+@compiled
+def new_work() -> Work:
+    """Room for a plan."""
+    return Work(np.zeros((BEST + DEPTH, 32), np.int64), np.zeros((PRIZE + ACHIEVEMENTS, PRICED)))
 
 
 class Outlook(NamedTuple):
@@ -163,9 +113,6 @@ class Outlook(NamedTuple):
     later: float  # 0 on the last day .. 1
     keep_later: float
     token: float
-    price: npt.NDArray[np.float64]  # (5, PRICED) of the n-th ink of a colour held
-    space: npt.NDArray[np.float64]  # (3, 10) rows FORGONE, RISE, FALL
-    prize: npt.NDArray[np.float64]  # (5, 10) points of an achievement that asks for this space
     standing: npt.NDArray[np.float64]  # (P, 3, 5) rows MISSING, HOPING, AGAINST
 
 
@@ -188,8 +135,8 @@ def fading(days_left: float, days: float) -> float:
 
 
 @compiled_apart
-def read_outlook(book: Any, position: Any, params: Any) -> Outlook:
-    """The outlook in a position."""
+def read_outlook(book: Any, position: Any, params: Any, work: Any) -> Outlook:
+    """The outlook in a position; what a plan needs of it goes into ``work``."""
     seat_of, players = position.seat, len(position.seat)
     per_day = (players + 1) * book.tiles_per_lectern
     days_left = float((position.bag_left + per_day - 1) // per_day)
@@ -201,33 +148,32 @@ def read_outlook(book: Any, position: Any, params: Any) -> Outlook:
     ink_later = fading(days_left, params.ink_days)
     later = fading(days_left, params.space_days)
 
-    price = np.empty((INKS, PRICED))
     for ink in range(INKS):
         worth = params.black if ink == BLACK else params.gold if ink == GOLD else params.colour
         worth *= ink_later
         for n in range(PRICED):
-            price[ink, n] = worth if n < book.ink_limit else 0.0
+            work.x[PRICE + ink, n] = worth if n < book.ink_limit else 0.0
             worth *= params.surplus
 
-    space, far = np.empty((3, SPACES)), np.empty(SPACES)
+    far = np.empty(SPACES)
     horizon = params.near + params.near_days * days_left
     for k in range(SPACES):
         rest = (params.initial_space, params.text_space)
         cost = kind_of(k, params.corner_space, params.edge_space, params.miniature_space, rest)
         rest = (params.initial_far, params.text_far)
         far[k] = kind_of(k, params.corner_far, 1.0, params.miniature_far, rest)
-        space[FORGONE, k] = cost * later
-        space[RISE, k], space[FALL, k] = exp(far[k] / horizon), exp(-far[k] * params.contest)
+        work.x[FORGONE, k] = cost * later
+        work.x[RISE, k], work.x[FALL, k] = exp(far[k] / horizon), exp(-far[k] * params.contest)
 
-    prize, standing = np.zeros((ACHIEVEMENTS, SPACES)), np.zeros((players, 3, ACHIEVEMENTS))
+    standing = np.zeros((players, 3, ACHIEVEMENTS))
     away = np.zeros(players)
     for k in range(ACHIEVEMENTS):
         worth = float(book.achievement_points) if position.open[k] else 0.0
         for seat in range(players):
             away[seat] = 0.0
             for kind in range(SPACES):
+                work.x[PRIZE + k, kind] = worth if book.group[k, kind] else 0.0
                 if book.group[k, kind]:
-                    prize[k, kind] = worth
                     free = book.capacity[kind] - seat_of[seat, FILLED + kind]
                     standing[seat, MISSING, k] += free
                     away[seat] += free * far[kind]
@@ -243,8 +189,5 @@ def read_outlook(book: Any, position: Any, params: Any) -> Outlook:
         later,
         fading(days_left, params.keep_days),
         book.token_points + (params.token - book.token_points) * later,
-        price,
-        space,
-        prize,
         standing,
     )

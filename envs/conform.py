@@ -84,7 +84,8 @@ def read_games(path: str | Path) -> Iterator[tuple[int, Json]]:
                     raise IncunabulaError(f"{path}, line {number}: expected a JSON object, a game")
                 yield number, game
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise IncunabulaError(f"{path}: can't be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"{path}: can't be read: {reason}") from None
 
 
 def conform(path: str | Path, edition: str | Path | BaseEdition | None = None) -> Agreement:

@@ -8,6 +8,7 @@ optional extras. Raise `IncunabulaError` for what the user can put right; `main`
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated
 
@@ -308,10 +309,13 @@ def run(command: Callable[[], object]) -> None:
     from incunabula.envs.errors import IncunabulaError
 
     print_anything()
+    usual = warnings.formatwarning
+    warnings.formatwarning = _warning_line
     try:
         try:
             command()
         finally:
+            warnings.formatwarning = usual
             # Write what is still buffered: here a closed pipe or a full disk can be dealt with.
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -327,6 +331,11 @@ def run(command: Callable[[], object]) -> None:
         print(f"incunabula: {error}", file=sys.stderr)
         _discard_stdout()
         sys.exit(2)
+
+
+def _warning_line(message: Warning | str, *_: object, **__: object) -> str:
+    """A warning as users read it: what it says, not where in the code."""
+    return f"incunabula: warning: {message}\n"
 
 
 def _discard_stdout() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -15,7 +16,7 @@ from gymnasium.vector import AutoresetMode
 from incunabula.agents.agent import Agent, View
 from incunabula.agents.seat.gymnasium import ScriptoriumEnv, ScriptoriumVectorEnv
 from incunabula.envs.chance import episode_seeds
-from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from incunabula.envs.errors import IllegalActionError, IncunabulaError, OptionWarning
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.state import Phase
 from tests.seat import (
@@ -300,3 +301,32 @@ def test_a_seeded_reset_keeps_every_argument() -> None:
         assert board is not None
         assert board.startswith("the learner has seat 2\n")
         assert "seat 2 to act" in board
+
+
+@pytest.mark.parametrize("make", [single, lambda: several(2)], ids=["single", "vector"])
+def test_an_option_that_looks_misspelt_is_warned_of(make: Callable[[], Any]) -> None:
+    env = make()
+    for name, meant in (("seats", "seat"), ("Tape", "tape"), ("reset-mask", "reset_mask")):
+        message = rf"^options: '{name}' is ignored \(did you mean '{meant}'\?\)$"
+        with pytest.warns(OptionWarning, match=message):
+            env.reset(options={name: None})
+    for other in ("options", "state", "opponents", 1):  # left to wrappers
+        env.reset(options={other: 1})
+    for wrong in ("seat", 1, [1]):
+        with pytest.raises(IncunabulaError, match=r"^options: expected a mapping or None"):
+            env.reset(options=wrong)
+
+
+def test_nothing_is_told_of_games_that_have_not_been_dealt() -> None:
+    env = several(2, render_mode="ansi")
+    for ask in (env.action_masks, env.render, lambda: env.deals, lambda: env.determinise([0, 1])):
+        with pytest.raises(IncunabulaError, match=r"call reset\(\) first"):
+            ask()
+    env.reset(seed=0)
+    for wrong in (3, None, "01", [0], [0, 1.0]):
+        seeds: Any = wrong
+        with pytest.raises(IncunabulaError, match=r"^seeds?: expected"):
+            env.determinise(seeds)
+    for reward in (10**400, float("inf")):
+        with pytest.raises(IncunabulaError, match=r"^illegal_reward: expected a finite number"):
+            single(illegal_reward=reward)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from incunabula.agents.agent import View
+from incunabula.agents.agent import Agent, View
 from incunabula.agents.networks import expected_shapes
 from incunabula.agents.policy_folder import save_policy
 from incunabula.agents.seat.driver import LEARNER, SeatGames
@@ -22,6 +23,7 @@ from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from tests.play import choose
 from tests.seat import (
+    OFF,
     SAME,
     TINY,
     First,
@@ -188,3 +190,71 @@ def test_the_default_opponent_is_greedy_and_plays_whole_games() -> None:
         _, rewards, over, _, infos = env.step(choose(infos["action_mask"], rng))
         paid += rewards[over].tolist()
     assert np.mean(paid) < -0.9  # a random learner loses
+
+
+def test_weights_of_any_size_are_shares() -> None:
+    edition, luck = load_edition(TINY), key(3, 0, np.arange(4000, dtype=np.uint64))
+    for one, other, share in ((1e308, 1e308, 0.5), (5e-324, 5e-324, 0.5), (1e308, 1.0, 1.0)):
+        drawn = Opponents({First(): one, Last(): other}, edition, 3).draw(luck)
+        assert (drawn == 0).mean() == pytest.approx(share, abs=0.02)
+    with pytest.raises(IncunabulaError, match="expected a finite weight"):
+        Opponents({"random": 10**400}, edition, 1)
+    spec: Any = b"random"
+    with pytest.raises(IncunabulaError, match="expected an agent, a mixture"):
+        Opponents(spec, edition, 1)
+
+
+@dataclasses.dataclass
+class Plain(Agent):
+    """Equal to any other of its class, not hashable, and without a name of its own."""
+
+    def act(self, view: View) -> Any:
+        return view.action_mask.argmax(axis=1).tolist()
+
+
+def test_agents_of_any_class_may_sit_down() -> None:
+    env = single(num_players=3, opponents=[Plain(), Plain()], seat=0)
+    env.reset(seed=0)
+    assert env.deal["opponents"] == [None, "Plain", "Plain"]
+    assert len(env.games.opponents.agents) == 2
+
+
+def test_an_illegal_action_inside_an_opponents_own_thoughts_is_its_own() -> None:
+    class Planner(First):
+        def act(self, view: View) -> npt.NDArray[np.intp]:
+            engine = view.determinise(np.zeros(len(view), np.uint64))
+            engine.apply(engine.mask.argmin(axis=1))
+            return view.action_mask.argmax(axis=1)
+
+    with pytest.raises(IllegalActionError, match=r"^row 0: action"):
+        single(opponents=Planner(), seat=1).reset(seed=0)
+
+
+def test_after_an_opponent_failed_every_game_is_to_be_dealt_again() -> None:
+    class Tired(First):
+        def act(self, view: View) -> npt.NDArray[np.intp]:
+            if self.calls == 3:
+                self.calls = 0
+                raise RuntimeError("tired")
+            return super().act(view)
+
+    env = several(3, opponents=Tired(), autoreset_mode=OFF)
+    env.reset(seed=0)
+
+    def play_on() -> None:
+        for step in range(9):
+            env.step(pick(env.action_masks(), 0, step))
+
+    with pytest.raises(RuntimeError, match="tired"):
+        play_on()
+    state = env.clone_state()
+    # Games 1 and 2 may stand in the middle of the others' moves.
+    env.reset(options={"reset_mask": np.array([True, False, False])})
+    for again in (False, True):
+        if again:
+            env.restore_state(state)
+        with pytest.raises(IncunabulaError, match=r"call reset\(\) first"):
+            env.step(np.zeros(3, np.intp))
+    _, infos = env.reset()
+    assert (env.engine.state.player == infos["seat"]).all()
+    env.step(pick(env.action_masks(), 0, 0))

@@ -177,3 +177,15 @@ def test_a_batch_must_be_reset_first_and_refuses_wrong_actions() -> None:
         with pytest.raises(IncunabulaError):
             env.step(np.array(actions))
     assert env.engine.state.equal(before)
+
+
+def test_options_are_one_for_all_or_one_for_each() -> None:
+    envs = ScriptoriumSB3VecEnv(3, TINY, seed=0, opponents="random")
+    envs.set_options([{"seat": 0}, {"seat": 1}, {"seat": 0}])
+    envs.reset()
+    assert envs.games.seat.tolist() == [0, 1, 0]
+    wrong: Any
+    for wrong in ([{"seat": 1}], [{}], 5):
+        envs.set_options(wrong)
+        with pytest.raises(IncunabulaError, match=r"^options: expected a mapping, or 3 in a list"):
+            envs.reset()

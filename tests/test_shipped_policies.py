@@ -24,7 +24,7 @@ def test_receipts_say_how_they_were_made(game: str) -> None:
     assert {"seed", "seconds", "versions", "decisions"} <= set(receipt)
 
 
-@pytest.mark.parametrize(("players", "share"), [(2, 0.6), (3, 0.45), (4, 0.35)])
+@pytest.mark.parametrize(("players", "share"), [(2, 0.55), (3, 0.38), (4, 0.28)])
 def test_scriptoriums_beats_greedy_with_every_number_of_players(players: int, share: float) -> None:
     edition = load_edition("scriptorium")
     agent, greedy = (make_agent(name, edition) for name in ("ppo", "greedy"))

@@ -11,16 +11,19 @@ from incunabula.training.ppo.config import (
     BibliogamoConfig,
     ConfigError,
     Schedule,
+    ScriptoriumConfig,
     load_config,
     shipped_configs,
     with_overrides,
 )
 
 LEAST: dict[str, Any] = {"game": "bibliogamo", "total_steps": 100_000}
+SELF_PLAY: dict[str, Any] = {"game": "scriptorium", "total_steps": 100_000}
 
 
 def test_shipped_configurations_load_and_survive_their_own_yaml(tmp_path: Path) -> None:
-    assert {"demo", "default", "long", "ppo-unmasked"} <= set(shipped_configs())
+    names = {"demo", "default", "long", "ppo-unmasked", "scriptorium-default", "scriptorium-demo"}
+    assert names <= set(shipped_configs())
     for name in shipped_configs():
         config = load_config(name)
         path = tmp_path / f"{name}.yaml"
@@ -118,3 +121,39 @@ def test_schedules_are_linear() -> None:
 
 def test_equal_values_give_equal_configurations() -> None:
     assert BibliogamoConfig.model_validate(LEAST) == load_config(LEAST)
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"players": 5}, "players[0]", "a whole number from 2 to 4"),
+        ({"players": [2, 2]}, "players", "each once"),
+        ({"players": []}, "players", "each once"),
+        ({"players": "two"}, "players", "is 'two'"),
+        ({"reward": "outcom"}, "reward", "is 'outcom'"),
+        ({"reward": {}}, "reward", "can't all be 0"),
+        ({"reward": {"margn": 1}}, "reward.margn", "did you mean 'margin'"),
+        ({"opponents": {"greedy": -1}}, "opponents.greedy", "is -1"),
+        ({"opponents": {"greddy": 1}}, "opponents.greddy", "did you mean 'greedy'"),
+        ({"opponents": {"self": 0, "past": 0, "greedy": 0}}, "opponents", "can't all be 0"),
+        ({"past": {"size": 0}}, "past.size", "is 0"),
+        ({"past": {"every": 1.5}}, "past.every", "is 1.5"),
+        ({"network": {"kind": "towers"}}, "", "one of mlp, tiles for scriptorium"),
+        ({"num_envs": 2, "batch_size": 2}, "", "at least the numbers of players"),
+        ({"shaping": {}}, "shaping", "there is no field 'shaping'"),
+        ({"algorithm": "ppo"}, "algorithm", "there is no field 'algorithm'"),
+    ],
+)
+def test_faults_of_self_play_are_named(change: dict[str, Any], field: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(SELF_PLAY | change)
+    message = str(caught.value)
+    assert message.startswith(f"configuration: {field}")
+    assert words in message
+
+
+def test_short_forms_of_self_play_mean_what_they_say() -> None:
+    config = load_config(SELF_PLAY | {"players": 3, "reward": "margin"})
+    assert isinstance(config, ScriptoriumConfig)
+    assert config.players == (3,)
+    assert config.reward.model_dump() == {"outcome": 0.0, "margin": 1.0, "score": 0.0}

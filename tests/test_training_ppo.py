@@ -218,6 +218,7 @@ def test_networks_are_those_of_the_policy_folder(kind: Any, edition: str) -> Non
     with torch.no_grad():
         for parameter in learner.model.policy.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
+    assert isinstance(learner.environment, TrainingVecEnv)
     engine = learner.environment.engine
     obs = engine.observe()
     weights, network = learner.weights(), learner.network()

@@ -23,11 +23,7 @@ from incunabula.training.evaluation.seeds import seed_list  # noqa: E402
 from incunabula.training.league.play import play_tables  # noqa: E402
 from incunabula.training.ppo.clone import clone_teacher  # noqa: E402
 from incunabula.training.ppo.command import report, train  # noqa: E402
-from incunabula.training.ppo.config import (  # noqa: E402
-    ConfigError,
-    ScriptoriumConfig,
-    load_config,
-)
+from incunabula.training.ppo.config import ScriptoriumConfig, load_config  # noqa: E402
 from incunabula.training.ppo.learner import Learner  # noqa: E402
 from incunabula.training.ppo.seats import (  # noqa: E402
     GREEDY,
@@ -40,7 +36,6 @@ from incunabula.training.ppo.seats import (  # noqa: E402
 from incunabula.training.ppo.selfplay import SelfPlayPPO, SelfPlayRollout  # noqa: E402
 from incunabula.training.ppo.trainer import Trainer  # noqa: E402
 
-LEAST: dict[str, Any] = {"game": "scriptorium", "total_steps": 100_000}
 SMALL: dict[str, Any] = {
     "game": "scriptorium",
     "players": [2, 3, 4],
@@ -458,43 +453,7 @@ def test_with_an_advisor_it_starts_as_the_advisor(tmp_path: Path) -> None:
         assert share == pytest.approx(1 / players, abs=1e-6)
 
 
-# Configurations -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "field", "words"),
-    [
-        ({"players": 5}, "players[0]", "a whole number from 2 to 4"),
-        ({"players": [2, 2]}, "players", "each once"),
-        ({"players": []}, "players", "each once"),
-        ({"players": "two"}, "players", "is 'two'"),
-        ({"reward": "outcom"}, "reward", "is 'outcom'"),
-        ({"reward": {}}, "reward", "can't all be 0"),
-        ({"reward": {"margn": 1}}, "reward.margn", "did you mean 'margin'"),
-        ({"opponents": {"greedy": -1}}, "opponents.greedy", "is -1"),
-        ({"opponents": {"greddy": 1}}, "opponents.greddy", "did you mean 'greedy'"),
-        ({"opponents": {"self": 0, "past": 0, "greedy": 0}}, "opponents", "can't all be 0"),
-        ({"past": {"size": 0}}, "past.size", "is 0"),
-        ({"past": {"every": 1.5}}, "past.every", "is 1.5"),
-        ({"network": {"kind": "towers"}}, "", "one of mlp, tiles for scriptorium"),
-        ({"num_envs": 2, "batch_size": 2}, "", "at least the numbers of players"),
-        ({"shaping": {}}, "shaping", "there is no field 'shaping'"),
-        ({"algorithm": "ppo"}, "algorithm", "there is no field 'algorithm'"),
-    ],
-)
-def test_faults_are_named(change: dict[str, Any], field: str, words: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        load_config(LEAST | change)
-    message = str(caught.value)
-    assert message.startswith(f"configuration: {field}")
-    assert words in message
-
-
-def test_short_forms_mean_what_they_say() -> None:
-    config = load_config(LEAST | {"players": 3, "reward": "margin"})
-    assert isinstance(config, ScriptoriumConfig)
-    assert config.players == (3,)
-    assert config.reward.model_dump() == {"outcome": 0.0, "margin": 1.0, "score": 0.0}
+# The command ------------------------------------------------------------------------------------
 
 
 def test_options_of_the_command(tmp_path: Path) -> None:

@@ -63,6 +63,11 @@ class GamesSB3VecEnv(VecEnv):
     def reset(self) -> npt.NDArray[np.float32]:
         """Deal the next game in every row; observations float32 (N, F)."""
         games, rows = self.games, self.games.rows
+        if not isinstance(self._options, list) or len(self._options) != self.num_envs:
+            raise IncunabulaError(
+                f"options: expected a mapping, or {self.num_envs} in a list, one for each game, "
+                f"got {self._options!r}"
+            )
         if any(self._options):
             for i in rows:
                 games.reset(rows[i : i + 1], [self._seeds[i]], self._options[i])

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
+from incunabula.agents.tensors import open_regular
 from incunabula.envs.errors import IncunabulaError
 
 METRICS = "metrics.jsonl"
@@ -47,7 +48,10 @@ def read_curve(folder: str | Path, name: str | None = None) -> Curve:
     """
     path = Path(folder) / METRICS
     try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        with open_regular(path) as file:
+            lines = file.read().decode("utf-8").splitlines(keepends=True)
+    except IncunabulaError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise IncunabulaError(f"{path}: can't be read: {reason}") from None

@@ -1,0 +1,143 @@
+"""What commands print and leave behind on odd terminals, full disks and closed pipes."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incunabula.cli import run
+from incunabula.streams import print_anything
+from incunabula.training.evaluation.command import deliver
+from tests.commands import Cli, cli
+
+__all__ = ["cli"]
+
+TINY = ("--edition", "scriptorium-tiny")
+
+
+def terminal(encoding: str, errors: str = "strict") -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors, newline="\n")
+
+
+def printed(stream: Any) -> bytes:
+    stream.flush()
+    return bytes(stream.buffer.getvalue())
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_tables_print_where_the_terminal_has_only_ascii(
+    monkeypatch: pytest.MonkeyPatch, errors: str
+) -> None:
+    monkeypatch.setattr(sys, "stdout", terminal("ascii", errors))
+    print_anything()
+    print("a − b: −0.5 · 3 × “x”…, ß")
+    assert printed(sys.stdout) == b'a - b: -0.5 - 3 x "x"..., \\xdf\n'
+
+
+def test_what_an_encoding_has_is_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for encoding, text, want in (
+        ("cp1252", "× · − ß", "× · - ß".encode("cp1252")),
+        ("utf-8", "× · − ß", "× · − ß".encode()),
+        ("utf-8", "a\udcffb", b"a\xffb"),  # a file's name that isn't UTF-8
+    ):
+        monkeypatch.setattr(sys, "stdout", terminal(encoding))
+        print_anything()
+        print(text)
+        assert printed(sys.stdout) == want + b"\n"
+
+
+def test_an_error_handler_of_the_users_own_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", terminal("ascii", "replace"))
+    print_anything()
+    print("−")
+    assert printed(sys.stdout) == b"?\n"
+    monkeypatch.setattr(sys, "stdout", None)  # as under pythonw
+    print_anything()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "scriptorium", *TINY, "--against", "random", "--games", 2),
+        ("evaluate", "bibliogamo", "--edition", "bibliogamo-tiny", "--games", 2),
+        ("bench", "scriptorium", *TINY, "--num-envs", 1, "--opponents", "random"),
+    ],
+    ids=lambda command: f"{command[0]} {command[1]}",
+)
+def test_commands_print_where_the_terminal_has_only_ascii(
+    monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
+) -> None:
+    more = ("--seconds", "0.05") if command[0] == "bench" else ("--agents", "random")
+    monkeypatch.setattr(sys, "argv", ["incunabula", *map(str, command), *more])
+    monkeypatch.setattr(sys, "stdout", terminal("ascii"))
+    from incunabula.cli import main
+
+    with pytest.raises(SystemExit) as status:
+        main()
+    assert not status.value.code
+    assert b" - engine numpy" in printed(sys.stdout).replace(b" \n", b" ")
+
+
+def test_warnings_say_what_and_not_where_in_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+    before = warnings.formatwarning
+
+    def warn() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            # As Python does where nobody records warnings.
+            warnings.showwarning = lambda message, *more: print(
+                warnings.formatwarning(message, *more), end="", file=sys.stderr
+            )
+            warnings.warn("mind the step", stacklevel=1)
+
+    run(warn)
+    assert capsys.readouterr().err == "incunabula: warning: mind the step\n"
+    assert warnings.formatwarning is before
+
+
+@pytest.mark.parametrize("game", ["scriptorium", "bibliogamo"])
+def test_a_report_is_written_even_if_nobody_reads_the_output(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, game: str
+) -> None:
+    pytest.importorskip("matplotlib")
+    command = ("evaluate", game, "--edition", f"{game}-tiny", "--agents", "random", "--games", 2)
+    more = ("--against", "random") if game == "scriptorium" else ()
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        outcome = cli(*command, *more, "--out", tmp_path / "report")
+    assert outcome.status == 1
+    assert (tmp_path / "report" / "report.html").exists()
+
+
+def test_what_was_measured_is_printed_even_if_the_disk_is_full(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def write() -> Path:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        deliver({"games": 4}, lambda result, console: console.print(result), write, as_json=False)
+    assert capsys.readouterr().out == "{'games': 4}\n"
+
+
+def test_a_start_that_fails_leaves_no_folder_behind(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("choix")
+    (tmp_path / "mine").mkdir()
+    for out in ("a/b", "mine", "mine/c"):
+        for command in (
+            ("league", "scriptorium", "--agents", "random,nobody"),
+            ("evaluate", "scriptorium", "--agents", "random", "--games", 0),
+            ("evaluate", "bibliogamo", "--agents", "nobody"),
+        ):
+            outcome = cli(*command, "--out", tmp_path / out)
+            assert outcome.status == 2, outcome
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
