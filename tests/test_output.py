@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import os
 import sys
@@ -9,11 +10,18 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
+from incunabula.agents.agent import Agent, View
 from incunabula.cli import run
 from incunabula.streams import print_anything
 from incunabula.training.evaluation.command import deliver
+from incunabula.training.evaluation.tables import plain_console, short_names
+from incunabula.training.league.evaluate import evaluate_versus
+from incunabula.training.league.league import league
+from incunabula.training.league.tables import print_league, print_versus
 from tests.commands import Cli, cli
 
 __all__ = ["cli"]
@@ -141,3 +149,37 @@ def test_a_start_that_fails_leaves_no_folder_behind(cli: Cli, tmp_path: Path) ->
             outcome = cli(*command, "--out", tmp_path / out)
             assert outcome.status == 2, outcome
     assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
+class Named(Agent):
+    """Takes the first legal action under any name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def act(self, view: View) -> npt.NDArray[np.intp]:
+        return view.action_mask.argmax(axis=1)
+
+
+def test_reports_and_tables_show_any_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("choix")
+    pytest.importorskip("matplotlib")
+    from incunabula.training.league.report import write_league
+    from incunabula.training.league.versus_report import write_versus
+
+    names = ["run[b]", "[/]", "$x_{$", "a\udcffb", "写本", "<b>", ":smile:"]
+    agents = [Named(name) for name in names]
+    played = league(agents, edition="scriptorium-tiny", deals=1)
+    page = write_league(tmp_path, played).read_text(encoding="utf-8")
+    versus = evaluate_versus(agents, against=agents[1], edition="scriptorium-tiny", deals=1)
+    page += write_versus(tmp_path, versus).read_text(encoding="utf-8")
+    console = plain_console()
+    console.width = 200
+    print_league(played.result, console)
+    print_versus(versus.result, console)
+    out = capsys.readouterr().out
+    for shown in short_names(names).values():
+        assert out.count(shown) >= 6, shown
+        assert page.count(html.escape(shown)) >= 6, shown

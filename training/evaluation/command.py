@@ -17,6 +17,7 @@ from incunabula.envs.documents import no_such
 from incunabula.envs.editions import GAMES, edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.files import kept_if_used
+from incunabula.training.evaluation.tables import plain_console
 
 
 def run_evaluate(
@@ -114,7 +115,7 @@ def run_bench(
         return
     from incunabula.training.evaluation.tables import print_bench
 
-    print_bench(result, Console())
+    print_bench(result, plain_console())
 
 
 def run_conform(file: str, edition: str | None, *, as_json: bool) -> bool:
@@ -198,7 +199,7 @@ def deliver(
         if as_json:
             print_json(result)
         else:
-            show(result, Console())
+            show(result, plain_console())
     if page is not None:
         print(f"Report: {page}", file=sys.stderr if as_json else sys.stdout)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -45,6 +46,7 @@ STYLE: dict[Any, Any] = {
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
     "legend.frameon": False,
+    "text.parse_math": False,  # a name may hold a dollar
 }
 MOST_BINS = 90
 
@@ -239,6 +241,9 @@ def cut(name: str) -> str:
 def png(figure: Figure) -> bytes:
     """The figure as a file."""
     buffer = io.BytesIO()
-    # No version or date in the file: the same result gives the same picture.
-    FigureCanvasAgg(figure).print_figure(buffer, format="png", metadata={"Software": None})
+    with warnings.catch_warnings():
+        # A letter that the font hasn't got is drawn as a box; the tables have it.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
+        # No version or date in the file: the same result gives the same picture.
+        FigureCanvasAgg(figure).print_figure(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()

@@ -73,9 +73,9 @@ def write_report(folder: str | Path, evaluation: Evaluation, run_folder: RunFold
     if not curves:
         (path / "learning_curve.png").unlink(missing_ok=True)  # of an earlier report
     write_atomically(path / "evaluation.json", (json.dumps(result, indent=1) + "\n").encode())
-    write_atomically(path / "games.csv", _games_csv(evaluation).encode())
+    write_atomically(path / "games.csv", _games_csv(evaluation).encode("utf-8", "backslashreplace"))
     html = report_html(result, pictures, curves)
-    write_atomically(path / "report.html", html.encode())
+    write_atomically(path / "report.html", html.encode("utf-8", "backslashreplace"))
     return path / "report.html"
 
 

@@ -19,6 +19,11 @@ PROVENANCE = {
 }
 
 
+def plain_console() -> Console:
+    """Stdout, where a name such as ``run[b]`` is printed as it is."""
+    return Console(markup=False, emoji=False)
+
+
 def interval(ci95: Sequence[float] | None, digits: int = 2) -> str:
     """ "[47.9, 48.6]", or a dash for a single game."""
     if ci95 is None:
@@ -35,7 +40,10 @@ def signed(value: float, digits: int = 2, plus: str = "+") -> str:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Name -> the last part of a path, or as much of its end as tells the names apart."""
+    """Name -> the last part of a path, or as much of its end as tells the names apart.
+
+    Bytes of a path that are no text are shown as escapes.
+    """
     short = {}
     for name in names:
         parts = PurePath(name).parts or (name,)
@@ -45,7 +53,7 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
                 other != name and PurePath(other).parts[-k:] == parts[-k:] for other in names
             ):
                 break
-        short[name] = end
+        short[name] = end.encode("utf-8", "backslashreplace").decode()
     return short
 
 

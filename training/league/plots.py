@@ -59,7 +59,8 @@ def versus_png(result: Json) -> bytes:
         figure = Figure(figsize=(9, upper + lower), dpi=144, layout=_layout())
         axes: Any = figure.subplots(2, 1, height_ratios=[upper, lower])
         shares = [(agent["win_share"], agent["ci95"]) for agent in agents]
-        title = f"Win share against {cut(result['against']['name'])}"
+        opponent = result["against"]["name"]
+        title = f"Win share against {cut(short_names([opponent])[opponent])}"
         _dots(axes[0], shares, labels, [paint[a["name"]] for a in agents], title, even, 3)
         groups = [
             (

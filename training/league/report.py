@@ -53,7 +53,7 @@ def write_files(path: Path, files: dict[str, bytes], html: str) -> Path:
     """Write these files, and the page last; the page's path."""
     for name, content in files.items():
         write_atomically(path / name, content)
-    write_atomically(path / "report.html", html.encode())
+    write_atomically(path / "report.html", html.encode("utf-8", "backslashreplace"))
     return path / "report.html"
 
 
@@ -79,7 +79,7 @@ def games_csv(
             zip(seeds.tolist(), games.scores.tolist(), strict=True)
         ):
             writer.writerows([deal, seed, *sitting[k], *scores[k]] for k in range(settings))
-    return buffer.getvalue().encode()
+    return buffer.getvalue().encode("utf-8", "backslashreplace")
 
 
 def league_html(result: Json, picture: bytes) -> str:

@@ -130,7 +130,8 @@ def evaluation_conditions(result: Json) -> str:
     """What was played, in a line."""
     edition, seeds, players = result["edition"], result["seeds"], result["players"]
     others = players - 1
-    copies = result["against"]["name"] if others == 1 else f"{others} × {result['against']['name']}"
+    opponent = _opponent(result)
+    copies = opponent if others == 1 else f"{others} × {opponent}"
     return (
         f"{seeds['deals']:,} deals of the {seeds['list']!r} list, each from all {players} seats, "
         f"against {copies} · an even share is {share(1 / players)} · edition {edition['name']} "
@@ -138,12 +139,17 @@ def evaluation_conditions(result: Json) -> str:
     )
 
 
+def _opponent(result: Json) -> str:
+    name = result["against"]["name"]
+    return short_names([name])[name]
+
+
 def print_versus(result: Json, console: Console) -> None:
     """The agents' win shares, scores and margins, by seat too, and each pair of agents."""
     names = short_names([agent["name"] for agent in result["agents"]])
     seats = [f"seat {seat}" for seat in range(result["players"])]
     totals = table(
-        f"Against {result['against']['name']}, {result['players']} players",
+        f"Against {_opponent(result)}, {result['players']} players",
         *("agent", "win share", "95% interval", "score", "margin", "decisions", "games/s"),
     )
     by_seat = table("Win share by seat", "agent", *seats)
