@@ -1,5 +1,6 @@
 """Run folders that a kill, a second writer or a bad disk has left in disorder."""
 
+import gc
 import json
 import os
 import shutil
@@ -92,6 +93,32 @@ def test_a_start_that_fails_leaves_no_folder(
         assert f"device: '{device}' can't be used; it must be cpu, cuda" in str(caught.value)
 
 
+@pytest.mark.parametrize("full_after", [0, 1, 2])
+@pytest.mark.parametrize("made", [True, False])
+def test_a_start_on_a_full_disk_leaves_nothing(
+    full_after: int, made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 0
+
+    def fsync(handle: int) -> None:
+        nonlocal written
+        if written == full_after:
+            raise OSError(28, "No space left on device")
+        written += 1
+
+    folder = tmp_path / "runs" / "mine"
+    if made:
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(IncunabulaError, match="No space left"):
+        Trainer.start(load_config(SMALL), folder)
+    gc.collect()  # a file that is still open would warn now
+    assert list(tmp_path.rglob("*")) == ([folder.parent, folder] if made else [])
+    monkeypatch.undo()
+    Trainer.start(load_config(SMALL), folder).run_folder.unlock()  # not locked any more
+    assert {"config.yaml", "seeds.json", "versions.json"} <= set(os.listdir(folder))
+
+
 def test_a_run_without_a_checkpoint_is_called_that(run: Path) -> None:
     shutil.rmtree(run / "checkpoints")
     with pytest.raises(IncunabulaError, match="without a checkpoint"):
@@ -171,6 +198,14 @@ def test_a_pipe_is_refused(name: str, run: Path) -> None:
         load_policy(run / "policy")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_going_on_refuses_metrics_that_are_a_pipe(run: Path) -> None:
+    (run / "metrics.jsonl").unlink()
+    os.mkfifo(run / "metrics.jsonl")
+    with pytest.raises(IncunabulaError, match=r"metrics\.jsonl: must be a regular file"):
+        Trainer.resume(run)
+
+
 def test_brackets_in_a_path_are_shown(
     whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,17 +218,28 @@ def test_brackets_in_a_path_are_shown(
 
 
 @pytest.mark.parametrize(
-    ("raised", "status"),
-    [("KeyboardInterrupt", 130), ("OSError(28, 'No space')", 2)],
+    ("does", "status", "printed"),
+    [
+        ("raise KeyboardInterrupt", 130, b""),
+        ("raise OSError(28, 'No space')", 2, b""),
+        ("raise BrokenPipeError", 1, b""),
+        ("print('\\u2212\\xe9')", 0, rb"-\xe9"),
+    ],
 )
-def test_the_module_ends_without_a_traceback(raised: str, status: int) -> None:
+def test_the_module_ends_without_a_traceback(does: str, status: int, printed: bytes) -> None:
     code = (
         "import incunabula.training.ppo.command as command\n"
-        f"def stop(*a, **k): raise {raised}\n"
-        "command.run_train = stop\n"
+        f"def run_train(*a, **k): {does}\n"
+        "command.run_train = run_train\n"
         "from incunabula.training.ppo.__main__ import main\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
     assert done.returncode == status
-    assert "Traceback" not in done.stderr
+    assert done.stdout.strip() == printed
+    assert b"Traceback" not in done.stderr

@@ -361,8 +361,8 @@ def test_the_saved_policy_plays_as_the_learner_at_every_table(
     for players in (2, 3, 4):
         seats = np.zeros((1, players), np.intp)  # in every seat
         games = [
-            play_tables([agent], seats, edition, seed_list("dev", 3), batch_size=size)
-            for size in (1, 3)
+            play_tables([agent], seats, edition, seed_list("dev", 2), batch_size=size)
+            for size in (1, 2)
         ]
         np.testing.assert_array_equal(games[0].scores, games[1].scores)
         assert (games[0].decisions > 50).all()

@@ -9,11 +9,12 @@ import pytest
 
 pytest.importorskip("stable_baselines3")
 
-from incunabula.agents.agent import nth_legal
+from incunabula.agents.agent import RandomAgent, View, nth_legal
 from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv
 from incunabula.envs.chance import key
-from incunabula.envs.errors import IllegalActionError
-from incunabula.training.ppo.config import Shaping
+from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from incunabula.training.ppo.config import Opponents, Reward, Shaping
+from incunabula.training.ppo.seats import SelfPlayVecEnv
 from incunabula.training.ppo.shaping import Potential
 from incunabula.training.ppo.vecenv import STATISTICS_WINDOW, TrainingVecEnv
 
@@ -142,8 +143,28 @@ def test_arrays_are_fresh_every_step() -> None:
     kept: list[Any] = [env.reset()]
     copies: list[Any] = [kept[0].copy()]
     for decision in range(5):
-        obs, rewards, dones, _ = env.step(choose(env, env.masks, decision))
-        kept += [obs, rewards, dones]
-        copies += [obs.copy(), rewards.copy(), dones.copy()]
+        arrays: list[Any] = list(env.step(choose(env, env.masks, decision))[:3])
+        kept += arrays
+        copies += [array.copy() for array in arrays]
     for a, b in zip(kept, copies, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+class Careless(RandomAgent):
+    """Answers for one game fewer than it is asked about."""
+
+    name = "careless"
+
+    def act(self, view: View) -> Any:
+        return super().act(view)[1:]
+
+
+def test_answers_of_agents_are_checked() -> None:
+    games = TrainingVecEnv(4, seed=0)
+    tables = SelfPlayVecEnv(4, seed=0, reward=Reward(outcome=1), opponents=Opponents())
+    games.reset()
+    tables.reset()
+    with pytest.raises(IncunabulaError, match="agent 'careless': act must return an array of 4"):
+        games.ask(Careless())
+    with pytest.raises(IncunabulaError, match="agent 'careless': act must return an array of 3"):
+        tables.ask(Careless(), np.array([0, 1, 3]))

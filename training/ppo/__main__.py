@@ -1,11 +1,10 @@
 """`python -m incunabula.training.ppo CONFIG`: the same as `incunabula train --config CONFIG`."""
 
-import sys
 from typing import Annotated
 
 import typer
 
-from incunabula.envs.errors import IncunabulaError
+from incunabula.cli import run
 
 
 def _main(
@@ -37,14 +36,8 @@ def _main(
 
 
 def main() -> None:
-    """Run and exit, with the statuses of `incunabula.cli.main`."""
-    try:
-        typer.run(_main)
-    except (IncunabulaError, OSError) as error:
-        print(f"incunabula: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    """Run and exit, with the statuses of `incunabula.cli.run`."""
+    run(lambda: typer.run(_main))
 
 
 if __name__ == "__main__":

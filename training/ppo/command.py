@@ -1,6 +1,7 @@
 """`incunabula train` and `python -m incunabula.training.ppo`: run a configuration and report."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +139,14 @@ def report(summary: dict[str, Any], *, as_json: bool = False) -> str:
             f"Best policy: {what}{best['eval_mean']:.2f} [{low:.2f}, {high:.2f}] on "
             f"{best['eval_games']:,} dev games, at step {best['steps']:,}."
         )
-    compare = "league" if game == "scriptorium" else "evaluate"
+    compare = ["league" if game == "scriptorium" else "evaluate", game]
+    compare += ["--agents", f"random,greedy,{run}", "--edition", summary["edition"]]
+    if summary["players"] is not None:
+        compare += ["--players", str(summary["players"][0])]
     lines += [
         f"  run folder   {run}",
         f"  policy       {summary['policy']}",
         f"  curves       tensorboard --logdir {run}",
-        f"  compare it   incunabula {compare} {game} --agents random,greedy,{run}",
+        f"  compare it   incunabula {shlex.join(compare)}",
     ]
     return "\n".join(lines)

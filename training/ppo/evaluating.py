@@ -18,16 +18,17 @@ from incunabula.agents.policy_folder import Policy, Weights, engine_of
 from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.editions import BaseEdition
-from incunabula.envs.scriptorium.payoffs import margins, winners
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
-from incunabula.training.evaluation.statistics import DIGITS, mean_interval
+from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap, mean_interval
 from incunabula.training.league.against import evaluate_against
 from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig
 
 SEEDS = "dev"
 # Baselines, and the part of the deals that is played against each.
 BASELINES = {"greedy": 1, "random": 4}
+# What is reported of the games against each, and its name in their summary.
+FIGURES = {"win_share": "win_share", "margin": "mean_margin", "score": "mean_score"}
 
 
 def evaluate_weights(
@@ -73,31 +74,26 @@ def evaluate_seats(
 
     Returns:
         `eval_mean`: its win share (ties shared) against greedy, the mean over deals, seats and
-        numbers of players, with its 95% interval over deals; and for P players and each baseline B
-        `eval/P/B/win_share`, `eval/P/B/margin` and `eval/P/B/score`.
+        numbers of players, with its 95% interval over deals (see `DealBootstrap.share_interval`);
+        and for P players and each baseline B `eval/P/B/win_share`, `eval/P/B/margin` and
+        `eval/P/B/score`.
     """
     found: dict[str, Any] = {}
     shares = []
     for count, (name, part) in product(players, BASELINES.items()):
         seeds = seed_list(SEEDS, max(1, deals // part))
         against = evaluate_against(agent, make_agent(name, edition), edition, count, seeds)
-        scores = against.games.scores  # (D, S, P); in seating k the agent has seat k
-        at = np.arange(count)
-        best = winners(scores.reshape(-1, count)).reshape(scores.shape)
-        share = (best / best.sum(axis=2, keepdims=True))[:, at, at]
-        margin = margins(scores.reshape(-1, count)).reshape(scores.shape)[:, at, at]
-        for what, values in (
-            ("win_share", share),
-            ("margin", margin),
-            ("score", scores[:, at, at]),
-        ):
-            found[f"eval/{count}/{name}/{what}"] = round(float(values.mean()), DIGITS)
+        summary = against.summary()
+        for figure, called in FIGURES.items():
+            found[f"eval/{count}/{name}/{figure}"] = summary[called]
         if name == "greedy":
-            shares.append(share.mean(axis=1))
-    mean, interval = mean_interval(np.mean(shares, axis=0))
+            # In seating k the agent has seat k.
+            own = np.diagonal(against.outcomes.shares, axis1=1, axis2=2)
+            shares.append(own.mean(axis=1))
+    by_deal = np.mean(shares, axis=0)
     return {
-        "eval_mean": mean,
-        "eval_ci95": interval,
+        "eval_mean": round(float(by_deal.mean()), DIGITS),
+        "eval_ci95": DealBootstrap(deals).share_interval(by_deal),
         "eval_games": deals,
         "eval_seeds": SEEDS,
         **found,

@@ -30,7 +30,7 @@ from incunabula.agents.tensors import (
     write_folder,
 )
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.files import check_folder, write_atomically
+from incunabula.training.evaluation.files import check_folder, kept_if_used, write_atomically
 from incunabula.training.ppo.config import TrainConfig, load_config
 
 CONFIG = "config.yaml"
@@ -56,17 +56,27 @@ class RunFolder:
         self._lock: IO[bytes] | None = None
 
     @classmethod
-    def create(cls, path: str | Path, config: TrainConfig) -> "RunFolder":
-        """A new run in an empty or missing folder.
+    def create(
+        cls, path: str | Path, config: TrainConfig, notes: Mapping[str, Any] | None = None
+    ) -> "RunFolder":
+        """A new run in an empty or missing folder, with notes: values of JSON files by name.
 
-        Raises IncunabulaError if the folder holds something or can't be written.
+        Raises IncunabulaError if the folder holds something or can't be written; nothing is left.
         """
         run = cls(Path(path))
         run.check_new()
-        check_folder(run.path)
-        run.lock()
-        run.check_new()  # another process may have been quicker
-        run.write(CONFIG, config.to_yaml().encode())
+        with kept_if_used(run.path), contextlib.ExitStack() as undo:
+            check_folder(run.path)
+            run.lock()
+            undo.callback(run.unlock)
+            run.check_new()  # another process may have been quicker
+            notes = notes or {}
+            for name in (LOCK, CONFIG, *notes):
+                undo.callback((run.path / name).unlink, missing_ok=True)
+            run.write(CONFIG, config.to_yaml().encode())
+            for name, value in notes.items():
+                run.write_json(name, value)
+            undo.pop_all()
         return run
 
     def check_new(self) -> None:

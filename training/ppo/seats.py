@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gymnasium.spaces import Box, Discrete
 from stable_baselines3.common.vec_env import VecEnv
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent, View, ask
 from incunabula.envs.chance import episode_seeds, key
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.edition import Edition, load_edition
@@ -172,7 +172,8 @@ class SelfPlayVecEnv(VecEnv):
             if own.size:
                 episode = rows[start:stop].astype(np.uint64) << np.uint64(32)
                 episode |= group.episode[own]
-                chosen.append(agent.act(View(group.engine, own, episode, group.length[own])))
+                view = View(group.engine, own, episode, group.length[own])
+                chosen.append(ask(agent, view))
         return np.concatenate(chosen) if chosen else rows[:0]
 
     def step_arrays(self, actions: npt.NDArray[np.integer]) -> tuple[Float32Array, BoolArray]:

@@ -41,6 +41,7 @@ class Trainer:
         self.learner = Learner(config, self.device, bf16)
         self.edition = self.learner.environment.edition
         self.algorithm = getattr(config, "algorithm", "maskable_ppo")
+        self.players = list(config.players) if isinstance(config, ScriptoriumConfig) else None
         self.best: dict[str, Any] | None = None
         self.last_evaluation: dict[str, Any] | None = None
         self.seconds = 0.0  # of training, evaluation and checkpoints included
@@ -58,9 +59,8 @@ class Trainer:
         trainer = cls(run, config, device)
         if config.clone is not None:
             trainer._make_teacher()
-        trainer.run_folder = RunFolder.create(folder, config)
-        trainer.run_folder.write_json("seeds.json", run_seeds(config.seed))
-        trainer._write_versions()
+        notes = {"seeds.json": run_seeds(config.seed), "versions.json": trainer._versions()}
+        trainer.run_folder = RunFolder.create(folder, config, notes)
         return trainer
 
     @classmethod
@@ -140,6 +140,8 @@ class Trainer:
         return {
             "run": str(run.path),
             "game": self.config.game,
+            "edition": self.config.edition,
+            "players": self.players,
             "steps": self.learner.steps,
             "decisions": self.learner.environment.decisions,
             "seconds": round(self.seconds, 2),
@@ -244,7 +246,7 @@ class Trainer:
             learner.weights(),
             edition=self.edition,
             network=learner.network(),
-            players=config.players if isinstance(config, ScriptoriumConfig) else None,
+            players=self.players,
             training={
                 "algorithm": self.algorithm,
                 "steps": learner.steps,
@@ -265,20 +267,16 @@ class Trainer:
         self.cpu_seconds += now[1] - self._began[1]
         self._began = now
 
-    def _write_versions(self) -> None:
-        found = versions("torch", "stable_baselines3", "sb3_contrib", "gymnasium")
-        self.run_folder.write_json(
-            "versions.json",
-            {
-                "versions": found,
-                "machine": machine(),
-                "device": str(self.device),
-                "precision": self.precision,
-                "torch_threads": self.config.torch_threads,
-                "edition": self.edition.name,
-                "edition_sha256": self.edition.sha256,
-            },
-        )
+    def _versions(self) -> dict[str, Any]:
+        return {
+            "versions": versions("torch", "stable_baselines3", "sb3_contrib", "gymnasium"),
+            "machine": machine(),
+            "device": str(self.device),
+            "precision": self.precision,
+            "torch_threads": self.config.torch_threads,
+            "edition": self.edition.name,
+            "edition_sha256": self.edition.sha256,
+        }
 
     @contextlib.contextmanager
     def _asked_to_stop(self) -> Iterator[threading.Event]:

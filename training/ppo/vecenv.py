@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.agent import Agent, View
+from incunabula.agents.agent import Agent, View, ask
 from incunabula.envs.adapters.games import EditionLike
 from incunabula.envs.adapters.sb3 import BibliogamoSB3VecEnv
 from incunabula.envs.bibliogamo.edition import Edition
@@ -106,7 +106,7 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
     def ask(self, agent: Agent) -> npt.NDArray[np.intp]:
         """What an agent would do in each game, intp (N,)."""
         rows = self.games.rows
-        return agent.act(View(self.engine, rows, rows.astype(np.uint64), self._lengths))
+        return ask(agent, View(self.engine, rows, rows.astype(np.uint64), self._lengths))
 
     def step_arrays(self, actions: npt.NDArray[np.integer]) -> tuple[Float32Array, BoolArray]:
         """Take an action in each game. Returns rewards float32 (N,) and dones bool (N,).
