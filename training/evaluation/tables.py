@@ -13,8 +13,8 @@ from rich.table import Table
 Json = dict[str, Any]
 
 PROVENANCE = {
-    "reconstructed": "a reconstruction: figures are about it, not about the published cards",
-    "transcribed": "transcribed from the published cards",
+    "reconstructed": "a reconstruction: figures are about it, not about the published game",
+    "transcribed": "transcribed from the published game",
     "variant": "a variant made for tests and study",
 }
 
