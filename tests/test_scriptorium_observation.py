@@ -306,3 +306,18 @@ def test_observing_rows_and_blocks_gives_the_same_bytes() -> None:
     # By default everybody looks from the seat that is to move.
     player = np.maximum(engine.state.player, 0)
     assert engine.observe().tobytes() == engine.observe(seats=player).tobytes()
+
+
+def test_a_scaled_count_at_its_most_is_within_the_bounds() -> None:
+    data = copy.deepcopy(data_of("scriptorium-tiny"))
+    data["rules"]["ink_limit"] = 7
+    for pot in data["inks_per_round"].values():
+        pot["black"] = 4
+    engine = ScriptoriumEngine(data, 1, 2)
+    engine.deal(np.arange(1), [0])
+    assert np.float32(11) * np.float32(1 / 7) > np.float32(11 / 7)
+    engine.state.inks[0, 0, 0] = 11
+    field = engine.layout.fields["inks+0"]
+    seen = engine.observe(seats=np.zeros(1, np.intp))[0, field.start]
+    assert engine.layout.high[field.start] == np.float32(11 / 7)
+    assert np.float32(10 / 7) < seen <= engine.layout.high[field.start]

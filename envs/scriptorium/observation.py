@@ -61,7 +61,7 @@ class Layout(FieldTable):
         # Tiles are plain counts: most are 0 or 1, and to copy is quicker than to scale.
         each = f"tiles of each design ({t.designs})"
         at_most = t.tiles_per_lectern
-        most_tiles = max(MAX_BAG, int(t.copies.sum(axis=1).max()))
+        most_tiles = _most_tiles(t)
         self._add("tiles", (t.lecterns, t.designs), at_most, f"{each} on each free lectern")
         for j in range(most):
             text = f"seat +{j}: {each} of his lectern, unplayed"
@@ -193,7 +193,7 @@ def _scales(t: Tables) -> tuple[Scales, Scales]:
     copies = max(1, int(t.copies.max()))
     fewest = t.tiles_per_lectern * (min(t.players) + 1)
     bag = max(1, int(t.copies.sum(axis=1).max()))
-    most_tiles = max(MAX_BAG, bag)  # tapes may hold more than the edition's bag
+    most_tiles = _most_tiles(t)
     rounds = -(-most_tiles // fewest)
     pot = max(1, int(t.pots.max()))
     each = f"of each design ({t.designs})"
@@ -224,6 +224,11 @@ def _scales(t: Tables) -> tuple[Scales, Scales]:
     return table, {name: (d, max(high, d), meaning) for name, (d, high, meaning) in seats.items()}
 
 
+def _most_tiles(t: Tables) -> int:
+    """Tiles of the largest bag: a tape's may hold more than the edition's."""
+    return max(MAX_BAG, int(t.copies.sum(axis=1).max()))
+
+
 def _filled_meaning() -> str:
     return f"spaces filled: {', '.join(SPACES)}"
 
@@ -238,6 +243,12 @@ def _page_points(t: Tables) -> int:
 
 
 def _per_column(columns: Any, scales: Scales) -> Float32Array:
-    """1 / divisor of every column."""
+    """1 / divisor of every column, rounded down.
+
+    With the nearest float32 a count could be seen above its bound: 11 times that of 1/7 is more
+    than the float32 of 11/7.
+    """
     parts = [np.full(int(np.prod(c.shape)), 1 / scales[k][0]) for k, c in columns.items()]
-    return np.concatenate(parts).astype(np.float32)
+    exact = np.concatenate(parts)
+    nearest = exact.astype(np.float32)
+    return np.where(nearest > exact, np.nextafter(nearest, np.float32(0)), nearest)
