@@ -49,6 +49,7 @@ class Engine(ABC):
     """
 
     game: ClassVar[str]
+    over: ClassVar[int]  # the phase of a finished game
     # Narrower in each game's engine.
     edition: Any
     tables: Any
@@ -203,8 +204,6 @@ class Engine(ABC):
                 self._step(rows, chosen, dealt)
         change = np.subtract(score[rows], before, dtype=np.int32)
         return change, self.state.phase[rows] == self.over
-
-    over: ClassVar[int]  # the phase of a finished game
 
     def _step(self, rows: Rows, chosen: Rows, dealt: Rows) -> None:
         """Act in ``rows``, in blocks; rows that were set up start with the first block."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +16,7 @@ import yaml
 from incunabula.envs.bibliogamo.actions import Actions
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import key
+from incunabula.envs.engine import Engine
 from tests.oracle.bibliogamo import Action, Game, random_order
 
 Json = dict[str, Any]
@@ -90,7 +91,21 @@ def positions(name: str | Json, rows: int, seed: int = 0, steps: int = 150) -> B
     """
     engine = BibliogamoEngine(name, rows)
     rng = np.random.default_rng(seed)
-    play = Eager(engine.actions, rows, rng)
+    scatter(engine, Eager(engine.actions, rows, rng), rng, steps)
+    return engine
+
+
+def scatter(
+    engine: Engine,
+    play: Callable[[Masks], npt.NDArray[np.intp]],
+    rng: np.random.Generator,
+    steps: int,
+) -> None:
+    """Deal all rows and play each for a random number of steps below ``steps``.
+
+    One row in sixteen has just been dealt, another one in sixteen is over.
+    """
+    rows = engine.num_envs
     every = np.arange(rows)
     engine.deal(every, rng.integers(2**63, size=rows))
     left = rng.integers(steps, size=rows)
@@ -105,7 +120,6 @@ def positions(name: str | Json, rows: int, seed: int = 0, steps: int = 150) -> B
     while ending.size:
         _, over = engine.apply(play(engine.mask)[ending], ending)
         ending = ending[~over]
-    return engine
 
 
 def deck_order(engine: BibliogamoEngine, row: int) -> list[int]:

@@ -15,7 +15,7 @@ from incunabula.envs.scriptorium.actions import Actions, Kind
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from tests.by_hand_scriptorium import ACHIEVEMENTS, Json, varied_editions
 from tests.oracle.scriptorium import Scriptorium
-from tests.play import Masks, choose
+from tests.play import Masks, choose, scatter
 
 FILES = Path(__file__).parent.parent / "configs" / "editions"
 EDITIONS = ("scriptorium", "scriptorium-tiny", "scriptorium-small")
@@ -187,21 +187,7 @@ def positions(
     data = data_of(name) if isinstance(name, str) else name
     engine = ScriptoriumEngine(data, rows, players)
     rng = np.random.default_rng(seed)
-    play = Mixed(engine.actions, rows, rng)
-    every = np.arange(rows)
-    engine.deal(every, rng.integers(2**63, size=rows))
-    left = rng.integers(steps, size=rows)
-    while (left > 0).any():
-        at = np.flatnonzero(left > 0)
-        _, over = engine.apply(play(engine.mask)[at], at)
-        left[at] -= 1
-        if over.any():
-            engine.deal(at[over], rng.integers(2**63, size=int(over.sum())))
-    fresh, ending = every[::16], every[1::16]
-    engine.deal(fresh, rng.integers(2**63, size=len(fresh)))
-    while ending.size:
-        _, over = engine.apply(play(engine.mask)[ending], ending)
-        ending = ending[~over]
+    scatter(engine, Mixed(engine.actions, rows, rng), rng, steps)
     return engine
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from incunabula.envs.errors import IncunabulaError
 
@@ -28,6 +30,19 @@ def write_atomically(path: Path, content: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def write_report_files(path: Path, files: dict[str, bytes], html: str) -> Path:
+    """Write a report's files into its folder, and the page last; the page's path."""
+    for name, content in files.items():
+        write_atomically(path / name, content)
+    write_atomically(path / "report.html", html.encode("utf-8", "backslashreplace"))
+    return path / "report.html"
+
+
+def json_file(result: dict[str, Any]) -> bytes:
+    """A result as a file."""
+    return (json.dumps(result, indent=1) + "\n").encode()
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.curve import Curve, is_run_folder, read_curve
 from incunabula.training.evaluation.evaluate import Evaluation
-from incunabula.training.evaluation.files import check_folder, write_atomically
+from incunabula.training.evaluation.files import check_folder, json_file, write_report_files
 from incunabula.training.evaluation.page import conditions, figure, note, page, table
 from incunabula.training.evaluation.tables import interval, short_names, signed
 
@@ -68,15 +67,14 @@ def write_report(folder: str | Path, evaluation: Evaluation, run_folder: RunFold
         pictures["learning_curve.png"] = learning_curve_png(
             curves, {agent["name"]: agent["mean"] for agent in result["agents"]}
         )
-    for name, picture in pictures.items():
-        write_atomically(path / name, picture)
-    if not curves:
+    else:
         (path / "learning_curve.png").unlink(missing_ok=True)  # of an earlier report
-    write_atomically(path / "evaluation.json", (json.dumps(result, indent=1) + "\n").encode())
-    write_atomically(path / "games.csv", _games_csv(evaluation).encode("utf-8", "backslashreplace"))
-    html = report_html(result, pictures, curves)
-    write_atomically(path / "report.html", html.encode("utf-8", "backslashreplace"))
-    return path / "report.html"
+    files = {
+        **pictures,
+        "evaluation.json": json_file(result),
+        "games.csv": _games_csv(evaluation).encode("utf-8", "backslashreplace"),
+    }
+    return write_report_files(path, files, report_html(result, pictures, curves))
 
 
 def curves_of(result: Json, run_folder: RunFolders) -> list[Curve]:

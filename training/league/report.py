@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.training.evaluation.files import write_atomically
+from incunabula.training.evaluation.files import json_file, write_report_files
 from incunabula.training.evaluation.page import conditions, figure, note, page, table
 from incunabula.training.evaluation.report import check_report_possible
 from incunabula.training.evaluation.tables import interval, short_names, signed
@@ -38,7 +37,7 @@ def write_league(folder: str | Path, played: League) -> Path:
     result = played.result
     picture = league_png(result)
     names = [agent["name"] for agent in result["agents"]]
-    return write_files(
+    return write_report_files(
         path,
         {
             "league.png": picture,
@@ -47,19 +46,6 @@ def write_league(folder: str | Path, played: League) -> Path:
         },
         league_html(result, picture),
     )
-
-
-def write_files(path: Path, files: dict[str, bytes], html: str) -> Path:
-    """Write these files, and the page last; the page's path."""
-    for name, content in files.items():
-        write_atomically(path / name, content)
-    write_atomically(path / "report.html", html.encode("utf-8", "backslashreplace"))
-    return path / "report.html"
-
-
-def json_file(result: Json) -> bytes:
-    """A result as a file."""
-    return (json.dumps(result, indent=1) + "\n").encode()
 
 
 def games_csv(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incunabula.training.evaluation.curve import Curve
+from incunabula.training.evaluation.files import json_file, write_report_files
 from incunabula.training.evaluation.page import conditions, figure, note, page, table
 from incunabula.training.evaluation.report import (
     PAIRS_NOTE,
@@ -17,7 +18,7 @@ from incunabula.training.evaluation.report import (
 )
 from incunabula.training.evaluation.tables import interval, short_names, signed
 from incunabula.training.league.evaluate import SeatsEvaluation
-from incunabula.training.league.report import games_csv, json_file, seat_cell, write_files
+from incunabula.training.league.report import games_csv, seat_cell
 from incunabula.training.league.tables import share
 
 Json = dict[str, Any]
@@ -62,7 +63,7 @@ def write_versus(
         "evaluation.json": json_file(result),
         "games.csv": games_csv(evaluation.seeds, games),
     }
-    return write_files(path, files, versus_html(result, pictures, curves))
+    return write_report_files(path, files, versus_html(result, pictures, curves))
 
 
 def versus_html(result: Json, pictures: dict[str, bytes], curves: Sequence[Curve]) -> str:
