@@ -56,9 +56,9 @@ demo: setup
 	$(BIN)/incunabula train bibliogamo --config demo --out runs/demo
 	$(BIN)/incunabula evaluate bibliogamo --agents random,greedy,ppo,runs/demo --out runs/demo/report
 
-# The baselines are compiled, which takes a minute or two the first time, while the code is checked.
+# Kernels are compiled, which takes a few minutes the first time, while the code is checked.
 test: setup
-	@$(BIN)/python -m incunabula.agents.baselines & compiling=$$!; \
+	@$(BIN)/python -m incunabula.agents.precompile & compiling=$$!; \
 	$(MAKE) --no-print-directory lint || { kill $$compiling; exit 1; }; wait $$compiling
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.envs.chance import key
+from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
@@ -82,10 +83,16 @@ class View:
         """The public state of the n games (the game's ``PublicState``)."""
         return self._engine.state.public().take(self._rows)
 
-    def determinise(self, seeds: npt.NDArray[np.uint64]) -> Engine:
+    @property
+    def arrays(self) -> tuple[Arrays, Arrays, npt.NDArray[np.intp]]:
+        """The edition, the public state of the engine's games, and rows (n,) in it: what is
+        ``tables`` and ``public`` otherwise, for compiled functions. Not copies: to be read only."""
+        return self._engine.table_arrays, self._engine.public_arrays, self._rows
+
+    def determinise(self, seeds: npt.NDArray[np.uint64], backend: str = "auto") -> Engine:
         """An engine of n games that agree with what is public; what is hidden comes from seeds."""
         rows = np.arange(len(self))
-        engine = self._engine.empty_like(len(self))
+        engine = self._engine.empty_like(len(self), backend)
         engine.put(rows, self._engine.state.take(self._rows))
         engine.determinise(rows, seeds)
         return engine

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.compiled import compiled
+from incunabula.envs.compiled.functions import compiled
 
 DISCARD, DECK = 0, 3  # places of a card, as in envs/bibliogamo/state.py
 

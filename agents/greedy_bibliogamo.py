@@ -25,7 +25,7 @@ from incunabula.agents.bibliogamo_worth import (
     supply_worth,
     tower_worth,
 )
-from incunabula.agents.compiled import compiled
+from incunabula.envs.compiled.functions import compiled, compiled_apart, compiled_once
 
 TRAVEL, SELL, PRICE, PAY = 0, 1, 2, 4  # phases, as in envs/bibliogamo/state.py
 NEVER = -1e9  # worth of what can't be done
@@ -427,11 +427,11 @@ def plan_turn(
 # The agent --------------------------------------------------------------------------------------
 
 
-@compiled
+@compiled_once
 def greedy_action(tables: Any, public: Any, row: int, params: Any) -> int:
     """The agent's action in game ``row``, which must not be over; always legal.
 
-    ``tables``: Tables; ``public``: PublicState; ``params``: GreedyParams.
+    ``tables`` and ``public`` as ``View.arrays`` has them; ``params``: GreedyParams.
     """
     scene = read_scene(tables, public, row, params)
     phase, librarian = public.phase[row], np.int64(public.librarian[row])
@@ -452,19 +452,31 @@ def greedy_action(tables: Any, public: Any, row: int, params: Any) -> int:
     banned, can_lift = np.int64(public.banned[row]), tables.lifts_per_turn > 0
     hand = read_hand(public.hand[row], banned, tables.artisans, tables.icon, can_lift)
     hires_left = np.int64(public.hires_left[row])
-    payer, lifter, card, tower = plan_turn(params, scene, hand, librarian, hires_left, phase == PAY)
+    payer, lifter, card, into = plan_turn(params, scene, hand, librarian, hires_left, phase == PAY)
     if phase == PAY:
         return lift + hand_size + payer
     if lifter >= 0:
         return lift + lifter
-    return hire + card * towers + tower if card >= 0 else lift + 2 * hand_size  # or end
+    return hire + card * towers + into if card >= 0 else lift + 2 * hand_size  # or end
 
 
-@compiled
-def greedy_actions(tables: Any, public: Any, rows_out: Any, params: Any) -> None:
-    """Write the action of every game into ``rows_out``, int (N,)."""
-    for row in range(len(rows_out)):
-        rows_out[row] = greedy_action(tables, public, row, params)
+@compiled_apart
+def greedy_actions(tables: Any, public: Any, rows: Any, actions: Any, params: Any) -> None:
+    """Write the action in each of these rows, (n,), into ``actions``, int (n,)."""
+    for k in range(len(rows)):
+        actions[k] = greedy_action(tables, public, rows[k], params)
+
+
+@compiled_apart
+def prepare(t: Any, policy: Any) -> Any:
+    """For rollouts: the parameters."""
+    return policy
+
+
+@compiled_apart
+def choose(t: Any, p: Any, i: int, mask: Any, ready: Any, stream: Any, decision: int) -> int:
+    """For rollouts: the agent's action."""
+    return greedy_action(t, p, i, ready)
 
 
 class GreedyBibliogamo(Agent):
@@ -478,5 +490,5 @@ class GreedyBibliogamo(Agent):
     def act(self, view: View) -> npt.NDArray[np.intp]:
         """Actions, intp (n,)."""
         actions = np.zeros(len(view), np.intp)
-        greedy_actions(view.tables, view.public, actions, self.params)
+        greedy_actions(*view.arrays, actions, self.params)
         return actions

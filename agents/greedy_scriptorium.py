@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View
-from incunabula.agents.compiled import compiled, compiled_apart
 from incunabula.agents.scriptorium_choices import (
     choose_inks,
     gain_of_choice,
@@ -85,6 +84,7 @@ from incunabula.agents.scriptorium_worth import (
     new_work,
     read_outlook,
 )
+from incunabula.envs.compiled.functions import compiled, compiled_apart, compiled_once
 
 SETS, FEW_SETS = 100, 12  # sets of tiles that a plan tries at most; in phases 1 and 2
 INK_CHOICES = 19  # as in envs/scriptorium/actions.py
@@ -388,7 +388,7 @@ def give_lectern(params: Any, book: Any, position: Any, plans: Any) -> int:
     return lectern * book.seats + to
 
 
-@compiled
+@compiled_once
 def greedy_action(book: Any, position: Any, params: Any, work: Any) -> int:
     """The agent's action in a position, which must not be over; always legal.
 
@@ -419,12 +419,25 @@ def greedy_action(book: Any, position: Any, params: Any, work: Any) -> int:
     return discard + kinds + discard_ink(position, work)
 
 
-@compiled
-def greedy_actions(tables: Any, public: Any, rows_out: Any, params: Any) -> None:
-    """Write the action of every game into ``rows_out``, int (N,)."""
+@compiled_apart
+def greedy_actions(tables: Any, public: Any, rows: Any, actions: Any, params: Any) -> None:
+    """Write the action in each of these rows, (n,), into ``actions``, int (n,)."""
     book, work = read_book(tables), new_work()
-    for row in range(len(rows_out)):
-        rows_out[row] = greedy_action(book, read_position(public, row), params, work)
+    for k in range(len(rows)):
+        actions[k] = greedy_action(book, read_position(public, rows[k]), params, work)
+
+
+@compiled_apart
+def prepare(t: Any, policy: Any) -> Any:
+    """For rollouts: the edition, the parameters, and room to work in."""
+    return read_book(t), policy, new_work()
+
+
+@compiled_apart
+def choose(t: Any, p: Any, i: int, mask: Any, ready: Any, stream: Any, decision: int) -> int:
+    """For rollouts: the agent's action."""
+    book, params, work = ready
+    return greedy_action(book, read_position(p, i), params, work)
 
 
 class GreedyScriptorium(Agent):
@@ -438,7 +451,5 @@ class GreedyScriptorium(Agent):
     def act(self, view: View) -> npt.NDArray[np.intp]:
         """Actions, intp (n,)."""
         actions = np.zeros(len(view), np.intp)
-        # Without the one field that would have the functions compiled anew for other editions.
-        tables = view.tables._replace(players=())
-        greedy_actions(tables, view.public, actions, self.params)
+        greedy_actions(*view.arrays, actions, self.params)
         return actions

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from incunabula.agents.compiled import compiled, compiled_apart
 from incunabula.agents.scriptorium_plan import NEVER
 from incunabula.agents.scriptorium_position import BLACK, GOLD, HELD, INKS, OWNED, SCORE
 from incunabula.agents.scriptorium_worth import PRICE, PRICED
+from incunabula.envs.compiled.functions import compiled, compiled_apart
 
 
 @compiled

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from incunabula.agents.compiled import compiled, compiled_apart
 from incunabula.agents.scriptorium_position import (
     ACHIEVEMENTS,
     BLACK,
@@ -40,6 +39,7 @@ from incunabula.agents.scriptorium_worth import (
     START,
     TILES,
 )
+from incunabula.envs.compiled.functions import compiled, compiled_apart
 
 HAND = -1  # source of a tile that the player has; 0 is the scriptorium, else a relative seat
 NEVER = -1e9

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.compiled import compiled_apart
+from incunabula.envs.compiled.functions import compiled_apart
 
 INKS, BLACK, GOLD = 5, 0, 4
 SPACES, EDGE_LEFT, EDGE_RIGHT, MINIATURE, INITIAL, TEXT = 10, 2, 3, 4, 8, 9

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.agents.compiled import compiled, compiled_apart
 from incunabula.agents.scriptorium_position import (
     ACHIEVEMENTS,
     BLACK,
@@ -27,6 +26,7 @@ from incunabula.agents.scriptorium_position import (
     MINIATURE,
     SPACES,
 )
+from incunabula.envs.compiled.functions import compiled, compiled_apart
 
 PRICED = 16  # the price of an ink is looked at for so many of a colour
 TILES = 40  # tiles that a plan looks at

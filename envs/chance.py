@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.compiled.functions import compiled, compiled_apart
 from incunabula.envs.errors import IncunabulaError
 
 UInt64Array = npt.NDArray[np.uint64]
@@ -36,15 +37,74 @@ class TapeError(IncunabulaError):
     """A tape that is malformed or has run out."""
 
 
+@compiled
+def scramble(z: np.uint64) -> np.uint64:
+    """SplitMix64's finaliser, on a uint64 (or, uncompiled, an array of them)."""
+    z = (z ^ (z >> _SHIFT_30)) * _FACTOR_1
+    z = (z ^ (z >> _SHIFT_27)) * _FACTOR_2
+    return z ^ (z >> _SHIFT_31)
+
+
+@compiled
+def key_of(seed: np.uint64, stream: np.uint64, item: np.uint64) -> np.uint64:
+    """``key`` of three uint64."""
+    return scramble(scramble(seed + _GAMMA * (stream + _ONE)) + _GAMMA * (item + _ONE))
+
+
+@compiled
+def episode_seed(base: np.uint64, episode: np.uint64) -> np.uint64:
+    """As ``episode_seeds``, of one environment."""
+    return base if episode == 0 else scramble(base + _GAMMA * episode)
+
+
+@compiled_apart
+def sort_items(keys: npt.NDArray[np.uint64], items: npt.NDArray[np.int64], n: int) -> None:
+    """Sort the first n ``items``, in place, by (key, item); ``keys``, theirs, move with them.
+
+    A heap sort: quick for decks and bags of any size, and no other memory is needed.
+    """
+    end, start = n, n // 2
+    while end > 1:
+        if start > 0:  # build the heap
+            start -= 1
+        else:  # take its largest
+            end -= 1
+            keys[0], keys[end] = keys[end], keys[0]
+            items[0], items[end] = items[end], items[0]
+        key, item, at = keys[start], items[start], start
+        child = 2 * at + 1
+        while child < end:
+            right = child + 1
+            if right < end and (
+                keys[right] > keys[child]
+                or (keys[right] == keys[child] and items[right] > items[child])
+            ):
+                child = right
+            if keys[child] < key or (keys[child] == key and items[child] <= item):
+                break
+            keys[at], items[at] = keys[child], items[child]
+            at, child = child, 2 * child + 1
+        keys[at], items[at] = key, item
+
+
+@compiled_apart
+def order_items(
+    seed: np.uint64, stream: np.uint64, keys: npt.NDArray[np.uint64], items: npt.NDArray[np.int64]
+) -> None:
+    """Fill ``items`` with 0..n-1 sorted by (key(seed, stream, item), item), as ``orders_of``;
+    ``keys`` (n,) is overwritten."""
+    for item in range(len(items)):
+        items[item] = item
+        keys[item] = key_of(seed, stream, np.uint64(item))
+    sort_items(keys, items, len(items))
+
+
 def mix(x: int | UInt64Array) -> UInt64Array:
     """Scramble 64-bit values (SplitMix64's finaliser); same shape as ``x``, never in place."""
     z = np.array(x, dtype=np.uint64)
-    z ^= z >> _SHIFT_30
-    z *= _FACTOR_1
-    z ^= z >> _SHIFT_27
-    z *= _FACTOR_2
-    z ^= z >> _SHIFT_31
-    return z
+    # Arrays of one dimension or more wrap silently, scalars would warn.
+    mixed: UInt64Array = scramble.python(z.reshape(z.shape or 1)).reshape(z.shape)
+    return mixed
 
 
 def key(seed: int | UInt64Array, stream: int | UInt64Array, item: int | UInt64Array) -> UInt64Array:
@@ -116,13 +176,17 @@ def shuffle_orders(
         short = taped[shuffle[taped] >= tape_length[taped]]
         if short.size:
             i = int(short[0])
-            raise TapeError(
-                f"tape: ran out of shuffles: shuffle {int(shuffle[i])} is needed, the tape has "
-                f"{int(tape_length[i])} (shuffles[0..{int(tape_length[i]) - 1}]); add the order "
-                "of the next shuffle"
-            )
+            raise TapeError(tape_ran_out(int(shuffle[i]), int(tape_length[i])))
         orders[taped] = tape[taped, shuffle[taped]]
     return orders
+
+
+def tape_ran_out(shuffle: int, length: int) -> str:
+    """What to tell of a tape of so many shuffles that this one is needed."""
+    return (
+        f"tape: ran out of shuffles: shuffle {shuffle} is needed, the tape has {length} "
+        f"(shuffles[0..{length - 1}]); add the order of the next shuffle"
+    )
 
 
 def first_of(seed: UInt64Array, stream: int, items: int) -> npt.NDArray[np.int16]:

@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.backend import BACKENDS, chosen_backend, installed_backends
 from incunabula.envs.bibliogamo import edition as bibliogamo_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import MASK64
+from incunabula.envs.documents import did_you_mean
 from incunabula.envs.editions import BaseEdition, load_any_edition, shipped_editions
 from incunabula.envs.engine import Engine, Int32Array
 from incunabula.envs.errors import IncunabulaError
@@ -34,6 +36,7 @@ from incunabula.envs.scriptorium.payoffs import margins, outcome, winners
 
 Json = dict[str, Any]
 Found = tuple[str, Any, Any]  # field, expected, found
+ALL = "all"  # backends that are installed
 SAME_PAYOFF = 1e-9  # payoffs are fractions: their last digits may differ
 
 
@@ -46,11 +49,12 @@ class Difference:
     field: str
     expected: Any
     found: Any
+    backend: str  # the engine's
 
     def __str__(self) -> str:
         return (
             f"game {self.game}, step {self.step}, {self.field}: "
-            f"expected {json.dumps(self.expected)}, found {json.dumps(self.found)}"
+            f"expected {json.dumps(self.expected)}, found {json.dumps(self.found)} ({self.backend})"
         )
 
 
@@ -61,6 +65,7 @@ class Agreement:
     games: int
     steps: int
     difference: Difference | None
+    backends: tuple[str, ...]  # the engines' that played, each all games
 
 
 def read_games(path: str | Path) -> Iterator[tuple[int, Json]]:
@@ -88,19 +93,23 @@ def read_games(path: str | Path) -> Iterator[tuple[int, Json]]:
         raise IncunabulaError(f"{path}: can't be read: {reason}") from None
 
 
-def conform(path: str | Path, edition: str | Path | BaseEdition | None = None) -> Agreement:
+def conform(
+    path: str | Path, edition: str | Path | BaseEdition | None = None, backend: str = ALL
+) -> Agreement:
     """Replay every game of a file; stops at the first difference.
 
     Args:
         path: the file of games.
         edition: play this edition, whatever the file says; by default the shipped edition whose
             hash the game names.
+        backend: the engine's, ``numpy``, ``numba``, ``auto``, or ``all``: each that is installed.
 
     Raises:
         IncunabulaError: the file is malformed, holds no game, or its edition is not among the
             shipped ones.
     """
-    tables: dict[tuple[str, str], _Table] = {}
+    backends = _backends(backend)
+    tables: dict[tuple[str, str], list[_Table]] = {}
     steps = 0
     count = 0
     for number, game in read_games(path):
@@ -108,8 +117,11 @@ def conform(path: str | Path, edition: str | Path | BaseEdition | None = None) -
         try:
             kind = str(game.get("edition_sha256")), str(game.get("players"))
             if kind not in tables:
-                tables[kind] = _table(game, edition)
-            played, difference = _replay(tables[kind], game, count)
+                tables[kind] = [_table(game, edition, each) for each in backends]
+            for table in tables[kind]:
+                played, difference = _replay(table, game, count)
+                if difference is not None:
+                    break
         except IncunabulaError as error:
             raise IncunabulaError(f"{where}: {error}") from None
         except KeyError as error:
@@ -119,22 +131,36 @@ def conform(path: str | Path, edition: str | Path | BaseEdition | None = None) -
         count += 1
         steps += played
         if difference is not None:
-            return Agreement(count, steps, difference)
+            return Agreement(count, steps, difference, backends)
     if not count:
         raise IncunabulaError(f"{path}: holds no game; expected a JSON object a line")
-    return Agreement(count, steps, None)
+    return Agreement(count, steps, None, backends)
 
 
-def _table(game: Json, edition: str | Path | BaseEdition | None) -> _Table:
+def _backends(backend: str) -> tuple[str, ...]:
+    """The backends that are meant."""
+    if backend == ALL:
+        return installed_backends()
+    if backend not in BACKENDS:
+        known = (*BACKENDS, ALL)
+        raise IncunabulaError(
+            f"backend: expected one of {', '.join(known)}, got {backend!r}"
+            f"{did_you_mean(str(backend), known)}"
+        )
+    return (chosen_backend(backend),)
+
+
+def _table(game: Json, edition: str | Path | BaseEdition | None, backend: str) -> _Table:
     """A table to replay this game and others of its kind at."""
     chosen = load_any_edition(_shipped(game) if edition is None else edition)
     if chosen.game == ScriptoriumEngine.game:
-        return _ScriptoriumTable(chosen, _whole("players", game["players"], MAX_PLAYERS))
+        players = _whole("players", game["players"], MAX_PLAYERS)
+        return _ScriptoriumTable(chosen, players, backend)
     if "players" in game:
         raise IncunabulaError(
             f"players: expected no such field in a game of {chosen.game}, got {game['players']!r}"
         )
-    return _BibliogamoTable(chosen)
+    return _BibliogamoTable(chosen, backend)
 
 
 def _shipped(game: Json) -> str:
@@ -166,9 +192,9 @@ class _Table(ABC):
 
 
 class _BibliogamoTable(_Table):
-    def __init__(self, edition: BaseEdition) -> None:
+    def __init__(self, edition: BaseEdition, backend: str) -> None:
         self.engine: BibliogamoEngine = BibliogamoEngine(
-            bibliogamo_edition.load_edition(edition), 1
+            bibliogamo_edition.load_edition(edition), 1, backend
         )
 
     def deal(self, game: Json) -> None:
@@ -185,9 +211,9 @@ class _BibliogamoTable(_Table):
 
 
 class _ScriptoriumTable(_Table):
-    def __init__(self, edition: BaseEdition, players: int) -> None:
+    def __init__(self, edition: BaseEdition, players: int, backend: str) -> None:
         self.engine: ScriptoriumEngine = ScriptoriumEngine(
-            scriptorium_edition.load_edition(edition), 1, players
+            scriptorium_edition.load_edition(edition), 1, players, backend
         )
 
     def deal(self, game: Json) -> None:
@@ -215,26 +241,26 @@ class _ScriptoriumTable(_Table):
 
 def _replay(table: _Table, game: Json, number: int) -> tuple[int, Difference | None]:
     """Play one game; (steps that agree, first difference)."""
-    engine = table.engine
+    engine, backend = table.engine, table.engine.backend.name
     table.deal(game)
     found = _differs(game["initial"], engine.snapshot(0), {"bag"})
     if found:
-        return 0, Difference(number, 0, *found)
+        return 0, Difference(number, 0, *found, backend)
     for k, step in enumerate(game["steps"]):
         legal = [engine.action_to_json(0, int(i)) for i in np.flatnonzero(engine.mask[0])]
         if "legal" in step and _as_set(step["legal"]) != _as_set(legal):
-            return k, Difference(number, k, "legal", step["legal"], legal)
+            return k, Difference(number, k, "legal", step["legal"], legal, backend)
         if _as_set([step["action"]]) - _as_set(legal):
-            return k, Difference(number, k, "action", step["action"], legal)
+            return k, Difference(number, k, "action", step["action"], legal, backend)
         action = engine.action_from_json(0, step["action"])
         change, _ = engine.apply(np.array([action]))
         found = table.paid(step, change)
         found = found or _differs(step["state"], engine.snapshot(0), {"bag"})
         if found:
-            return k, Difference(number, k + 1, *found)
+            return k, Difference(number, k + 1, *found, backend)
     found = table.ended(game)
     steps = len(game["steps"])
-    return steps, Difference(number, steps, *found) if found else None
+    return steps, Difference(number, steps, *found, backend) if found else None
 
 
 def _seed(game: Json) -> npt.NDArray[np.uint64]:

@@ -9,7 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from incunabula.envs.engine import Engine, Fresh, Json, Rows, UInt64Array
+from incunabula.envs.backend import Rows
+from incunabula.envs.engine import Engine, Fresh, Json, UInt64Array
 
 
 class Fixed(NamedTuple):

@@ -10,25 +10,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.backend import Backend, BoolArray, Float32Array, Rows
 from incunabula.envs.chance import DETERMINISE_STREAM, TapeError, key
+from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
 Json = dict[str, Any]
-Rows = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 Int32Array = npt.NDArray[np.int32]
 UInt64Array = npt.NDArray[np.uint64]
-Float32Array = npt.NDArray[np.float32]
 # Rows to deal anew and their game seeds; what else a deal takes is the game's.
 Fresh = tuple[Rows, UInt64Array] | tuple[Rows, UInt64Array, Any]
-
-# Rows worked on at a time: what a block touches stays in the processor's cache.
-BLOCK = 1024
 
 MAX_GAMES = 2**22
 
@@ -44,6 +41,7 @@ class Engine(ABC):
         edition, tables, actions, layout: the edition and what follows from it.
         num_envs: N.
         num_players: P, 1 in a solitaire.
+        backend: who works out the rules (``backend.name`` says which it is).
         state: the arrays (``state.public()`` is what a player may see).
         mask: bool (N, A), the legal actions of every row; kept up to date.
     """
@@ -56,6 +54,7 @@ class Engine(ABC):
     actions: Any
     layout: Any
     state: Any
+    backend: Backend
     num_players: int = 1
 
     def __init__(self, num_envs: int) -> None:
@@ -70,11 +69,19 @@ class Engine(ABC):
         self._nobody: Rows = self._all[:0]
         self.mask: BoolArray
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Copies make their own: these name memory of this engine.
+        bound = ("public_arrays", "table_arrays")
+        return {name: value for name, value in vars(self).items() if name not in bound}
+
     # What each game brings ----------------------------------------------------------------------
 
     @abstractmethod
-    def empty_like(self, num_envs: int) -> Self:
-        """An engine of the same edition and players, with this many games, none dealt."""
+    def empty_like(self, num_envs: int, backend: str | None = None) -> Self:
+        """An engine of the same edition and players with this many games, none dealt.
+
+        ``backend``: another than this engine's.
+        """
 
     @abstractmethod
     def deal_tape(self, row: int, tape: Any, *how: Any) -> None:
@@ -82,19 +89,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _set_up(self, rows: Rows, *how: Any) -> None:
-        """Prepare new games, their seeds or tapes being set, up to what ``_begin`` does."""
-
-    @abstractmethod
-    def _begin(self, rows: Rows) -> None:
-        """Start the turns (rounds) that are due."""
-
-    @abstractmethod
-    def _act(self, rows: Rows, actions: Rows) -> Rows:
-        """Take a legal action in each row; the rows in which ``_begin`` is due."""
-
-    @abstractmethod
-    def _legal(self, rows: Rows, out: BoolArray) -> None:
-        """Write the legal actions of these rows into ``out``, bool (N, A)."""
+        """Prepare new games, their seeds or tapes being set, up to their first turn."""
 
     @abstractmethod
     def _why_illegal(self, row: int, action: int) -> tuple[str, str]:
@@ -142,7 +137,7 @@ class Engine(ABC):
         rows = np.asarray(rows, np.intp)
         with self._whole(rows):
             self._set_up_seeded(rows, np.asarray(seeds, np.uint64), *how)
-            self._go_on(rows, rows)
+            self.backend.go_on(rows, rows, self.mask)
 
     def _set_up_seeded(self, rows: Rows, seeds: UInt64Array, *how: Any) -> None:
         self.state.seed[rows] = seeds
@@ -161,12 +156,6 @@ class Engine(ABC):
         except TapeError:
             self.put(rows, before)
             raise
-
-    def _go_on(self, starting: Rows, rows: Rows) -> None:
-        """Start the turns that are due, then renew the masks of ``rows``."""
-        if starting.size:
-            self._begin(starting)
-        self._legal(rows, self.mask)
 
     def apply(
         self,
@@ -191,33 +180,22 @@ class Engine(ABC):
             TapeError: a row's tape has run out. Nothing is changed in either case.
         """
         rows = self._all if rows is None else np.asarray(rows, np.intp)
-        chosen = self._checked(actions, rows)
+        chosen = self.check_actions(actions, rows)
         score = self.state.score
         before = score[rows]
         if fresh is None:
             with self._whole(rows):
-                self._step(rows, chosen, self._nobody)
+                self.backend.step(rows, chosen, self._nobody, self.mask)
         else:
             dealt, seeds, *how = fresh
             with self._whole(np.concatenate([rows, dealt])):
                 self._set_up_seeded(dealt, seeds, *how)
-                self._step(rows, chosen, dealt)
+                self.backend.step(rows, chosen, dealt, self.mask)
         change = np.subtract(score[rows], before, dtype=np.int32)
         return change, self.state.phase[rows] == self.over
 
-    def _step(self, rows: Rows, chosen: Rows, dealt: Rows) -> None:
-        """Act in ``rows``, in blocks; rows that were set up start with the first block."""
-        for start in range(0, len(rows), BLOCK):
-            block = rows[start : start + BLOCK]
-            starting = self._act(block, chosen[start : start + BLOCK])
-            if dealt.size:
-                starting, block = np.concatenate([starting, dealt]), np.concatenate([block, dealt])
-                dealt = self._nobody
-            self._go_on(starting, block)
-        if dealt.size:
-            self._go_on(dealt, dealt)
-
-    def _checked(self, actions: npt.NDArray[np.integer[Any]], rows: Rows) -> Rows:
+    def check_actions(self, actions: npt.NDArray[np.integer[Any]], rows: Rows) -> Rows:
+        """The actions, intp (n,); raises as ``apply`` unless each is legal in its row."""
         chosen = np.asarray(actions)
         if chosen.shape != rows.shape or chosen.dtype.kind not in "iu":
             raise IncunabulaError(
@@ -243,7 +221,7 @@ class Engine(ABC):
     def legal(self) -> BoolArray:
         """Legal actions recomputed from the state, bool (N, A); ``mask`` holds the same."""
         out = np.zeros_like(self.mask)
-        self._legal(self._all, out)
+        self.backend.legal(self._all, out)
         return out
 
     def why_illegal(self, row: int, action: int) -> tuple[str, str] | None:
@@ -256,19 +234,30 @@ class Engine(ABC):
         shape = (self.num_envs, self.layout.size)
         if out is None:
             return np.empty(shape, np.float32)
-        if out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous:
+        if out.shape != shape or out.dtype != np.float32 or not out.flags.carray:
             raise IncunabulaError(
-                f"out: expected a C-contiguous float32 array of shape {shape}, "
-                f"got {out.dtype} of shape {out.shape}"
+                f"out: expected a C-contiguous float32 array of shape {shape} that can be written "
+                f"to, got {out.dtype} of shape {out.shape}"
             )
         return out
+
+    @cached_property
+    def public_arrays(self) -> Arrays:
+        """The public arrays of all rows as compiled functions take them (shared, not copied)."""
+        return Arrays(self.state.public()._asdict())
+
+    @cached_property
+    @abstractmethod
+    def table_arrays(self) -> Arrays:
+        """The edition as compiled functions take it: all of ``tables``, and sizes."""
 
     # Copies -------------------------------------------------------------------------------------
 
     def put(self, rows: Rows, state: Any) -> None:
         """Overwrite these rows with the rows of ``state``."""
+        rows = np.asarray(rows, np.intp)
         self.state.put(rows, state)
-        self._legal(rows, self.mask)
+        self.backend.legal(rows, self.mask)
 
     def determinise(self, rows: Rows, seeds: npt.NDArray[np.uint64]) -> None:
         """Keep the public state of these rows and replace what is hidden.

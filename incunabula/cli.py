@@ -36,6 +36,13 @@ SeedsOption = Annotated[str, typer.Option(help="List of deals: dev or final.")]
 BatchSizeOption = Annotated[
     int, typer.Option(help="Games played at once; changes only the time taken.")
 ]
+BackendOption = Annotated[
+    str,
+    typer.Option(
+        help="What works out the rules: numpy, numba, or auto: numba where it is installed; "
+        "changes only the time taken."
+    ),
+]
 ReportOption = Annotated[
     str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
 ]
@@ -115,6 +122,7 @@ def evaluate(
         typer.Option(help="Scriptorium: who has the other seats; greedy by default."),
     ] = None,
     batch_size: BatchSizeOption = 512,
+    backend: BackendOption = "auto",
     out: ReportOption = None,
     run: Annotated[
         list[str] | None,
@@ -140,6 +148,7 @@ def evaluate(
         players=players,
         against=against,
         batch_size=batch_size,
+        backend=backend,
         out=out,
         runs=run or (),
         seed=seed,
@@ -168,6 +177,7 @@ def league(
     seeds: SeedsOption = "final",
     edition: EditionOption = None,
     batch_size: BatchSizeOption = 512,
+    backend: BackendOption = "auto",
     out: ReportOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -188,6 +198,7 @@ def league(
         seeds=seeds,
         edition=edition,
         batch_size=batch_size,
+        backend=backend,
         out=out,
         seed=seed,
         as_json=as_json,
@@ -216,6 +227,14 @@ def bench(
             "after the other; random,greedy by default."
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Other implementations to measure too, separated by commas: numpy, sync, oracle, "
+            "pgx, openspiel."
+        ),
+    ] = None,
+    backend: BackendOption = "auto",
     seconds: Annotated[float, typer.Option(help="Time for each row of the result.")] = 5.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -229,6 +248,8 @@ def bench(
         edition=edition,
         players=players,
         opponents=opponents,
+        against=against,
+        backend=backend,
         seconds=seconds,
         seed=seed,
         as_json=as_json,
@@ -245,6 +266,12 @@ def conform(
             "names."
         ),
     ] = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            help="What works out the rules: numpy, numba, auto, or all: each that is installed."
+        ),
+    ] = "all",
     as_json: JsonOption = False,
 ) -> None:
     """Compare the engine with recorded games, step by step.
@@ -253,7 +280,7 @@ def conform(
     """
     from incunabula.training.evaluation.command import run_conform
 
-    if not run_conform(file, edition, as_json=as_json):
+    if not run_conform(file, edition, backend=backend, as_json=as_json):
         raise typer.Exit(1)
 
 
@@ -276,6 +303,10 @@ def train(
     players: Annotated[
         str | None, typer.Option(help="Numbers of players, such as 2,3,4 (scriptorium).")
     ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(help="Replaces the configuration's: numpy, numba or auto. Resumed runs too."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train a policy with masked PPO (needs the extra `train`)."""
@@ -291,6 +322,7 @@ def train(
         steps=steps,
         num_envs=num_envs,
         players=players,
+        backend=backend,
         as_json=as_json,
     )
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from incunabula.agents.compiled import interpreted
 from incunabula.cli import main
+from incunabula.envs.compiled.functions import interpreted
 
 
 class Outcome(NamedTuple):

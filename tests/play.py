@@ -38,6 +38,33 @@ def edition(name: str, **rules: Any) -> Json:
     return data
 
 
+def large_edition(types: int = 64, cards: int = 700) -> Json:
+    """By default as many types and towers as there may be, and enough cards to outgrow 16-bit
+    products."""
+    data = edition("bibliogamo-tiny", days=8, hand_size=9, hires_per_turn=3, cubes=60)
+    kinds = data["artisan_types"] = [f"type {k}" for k in range(types)]
+    names = [f"tower {n}" for n in range(8)]
+    data["towers"] = [
+        {"name": name, "requires": {kinds[k]: 1 + k % 2 for k in range(n, types, 9)}}
+        for n, name in enumerate(names)
+    ]
+    data["board"]["spaces"] = [names[space % 8] for space in range(20)]
+    data["prestige"] = [
+        {"name": str(p), "bonus": 1, "slots": [{"tower": names[p], "vp": p}] * (p + 1)}
+        for p in range(8)
+    ]
+    data["cards"] = [
+        data["cards"][i % 8]
+        | {
+            "id": i,
+            "icon": kinds[i % types],
+            "artisans": {kinds[k % types]: 2 for k in (i, 7 * i + 3, 5 * i + 1)},
+        }
+        for i in range(cards)
+    ]
+    return data
+
+
 def choose(
     masks: Masks, rng: np.random.Generator, weights: npt.NDArray[np.float32] | None = None
 ) -> npt.NDArray[np.intp]:

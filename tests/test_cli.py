@@ -92,9 +92,10 @@ def test_bench_prints_tables(cli: Cli) -> None:
 def test_bench_prints_json_and_nothing_else(cli: Cli) -> None:
     outcome = cli("bench", "bibliogamo", *TINY, "--num-envs", "2", "--seconds", 0.05, "--json")
     assert outcome.status == 0, outcome.err
-    (row,) = json.loads(outcome.out)["rows"]
-    assert row["num_envs"] == 2
-    assert row["steps_per_second"] > 0
+    rows = json.loads(outcome.out)["rows"]
+    assert {row["num_envs"] for row in rows} == {2}
+    assert {row["view"] for row in rows} == {"stepper", "rollout", "vector_env"}
+    assert min(row["steps_per_second"] for row in rows) > 0
 
 
 @pytest.mark.parametrize(
@@ -131,18 +132,18 @@ def changed(tmp_path: Path) -> Path:
 
 def test_conform_agrees(cli: Cli) -> None:
     outcome = cli("conform", GOLDEN)
-    assert outcome == (0, "6 games, 890 steps agree\n", "")
+    assert outcome == (0, "6 games, 890 steps agree (numpy)\n", "")
     outcome = cli("conform", GOLDEN, "--json")
-    expected = {"agree": True, "games": 6, "steps": 890, "difference": None}
+    expected = {"agree": True, "backends": ["numpy"], "games": 6, "steps": 890, "difference": None}
     assert (outcome.status, json.loads(outcome.out)) == (0, expected)
     outcome = cli("conform", GOLDEN.with_name("scriptorium-more.jsonl.gz"))
-    assert outcome == (0, "5 games, 891 steps agree\n", "")
+    assert outcome == (0, "5 games, 891 steps agree (numpy)\n", "")
 
 
 def test_conform_names_the_first_difference(cli: Cli, changed: Path) -> None:
     outcome = cli("conform", changed)
     assert outcome.status == 1
-    assert outcome.out == "game 0, step 3, florins: expected 1, found 0\n"
+    assert outcome.out == "game 0, step 3, florins: expected 1, found 0 (numpy)\n"
     outcome = cli("conform", changed, "--json")
     assert outcome.status == 1
     assert json.loads(outcome.out)["difference"] == {
@@ -151,6 +152,7 @@ def test_conform_names_the_first_difference(cli: Cli, changed: Path) -> None:
         "field": "florins",
         "expected": 1,
         "found": 0,
+        "backend": "numpy",
     }
 
 
@@ -178,7 +180,7 @@ def test_evaluating_loads_nothing_it_does_not_need() -> None:
     """Neither torch nor matplotlib, unless a report is asked for (fault 37)."""
     code = (
         "import sys; import incunabula.training.evaluation.evaluate as e; "
-        "e.evaluate(['random'], edition='bibliogamo-tiny', games=2); "
+        "e.evaluate(['random'], edition='bibliogamo-tiny', games=2, backend='numpy'); "
         "print(sorted({'torch', 'matplotlib', 'stable_baselines3', 'numba'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -26,6 +26,7 @@ from tests.play import (
     deck_order,
     edition,
     index_of,
+    large_edition,
     legal_json,
     scripted,
 )
@@ -123,28 +124,7 @@ def test_engine_and_oracle_agree_on_tapes_and_where_they_run_out(
 
 
 def test_engine_and_oracle_agree_on_a_large_edition() -> None:
-    # As many types and towers as there may be, and enough cards to outgrow 16-bit products.
-    data = edition("bibliogamo-tiny", days=8, hand_size=9, hires_per_turn=3, cubes=60)
-    types = data["artisan_types"] = [f"type {k}" for k in range(64)]
-    names = [f"tower {n}" for n in range(8)]
-    data["towers"] = [
-        {"name": name, "requires": {types[k]: 1 + k % 2 for k in range(n, 64, 9)}}
-        for n, name in enumerate(names)
-    ]
-    data["board"]["spaces"] = [names[space % 8] for space in range(20)]
-    data["prestige"] = [
-        {"name": str(p), "bonus": 1, "slots": [{"tower": names[p], "vp": p}] * (p + 1)}
-        for p in range(8)
-    ]
-    data["cards"] = [
-        data["cards"][i % 8]
-        | {
-            "id": i,
-            "icon": types[i % 64],
-            "artisans": {types[k % 64]: 2 for k in (i, 7 * i + 3, 5 * i + 1)},
-        }
-        for i in range(700)
-    ]
+    data = large_edition()
     games = [QuickGame(data, seed=seed) for seed in range(6)]
     engine = BibliogamoEngine(data, 6)
     engine.deal(np.arange(6), np.arange(6))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from incunabula.agents.agent import View
-from incunabula.agents.compiled import can_compile, interpreted
 from incunabula.agents.greedy_bibliogamo import GreedyBibliogamo, greedy_action
 from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.compiled.functions import can_compile, interpreted
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
 from tests.strategies import SEEDS, editions

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from incunabula.agents.agent import Agent, RandomAgent, View
-from incunabula.agents.compiled import can_compile, interpreted
 from incunabula.agents.greedy_scriptorium import GreedyScriptorium
 from incunabula.agents.registry import make_agent
+from incunabula.envs.compiled.functions import can_compile, interpreted
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from tests.by_hand_scriptorium import (

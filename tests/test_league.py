@@ -443,7 +443,7 @@ def test_playing_loads_nothing_it_does_not_need() -> None:
     pytest.importorskip("choix")
     code = (
         "import sys; from incunabula.training.league.league import league; "
-        "league(['random', 'random'], edition='scriptorium-tiny', deals=2); "
+        "league(['random', 'random'], edition='scriptorium-tiny', deals=2, backend='numpy'); "
         "print(sorted({'torch', 'matplotlib', 'stable_baselines3', 'numba'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

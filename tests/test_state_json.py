@@ -75,3 +75,12 @@ def test_a_display_longer_than_the_days_spent_is_refused() -> None:
     form = stand(tiny(), phase="price", time=2, towers=PSALTER, display=[0, 1, 2, 3, 4])
     with pytest.raises(StateError, match=r"^state\.display"):
         engine.restore(0, form, 0)
+
+
+def test_a_sale_for_which_no_two_cards_can_be_flipped_is_refused() -> None:
+    # R10: of four cards three are in the hand.
+    engine = BibliogamoEngine(tiny(cards=4), 1)
+    form = stand(tiny(cards=4), phase="sell", towers=PSALTER, hand=[0, 1, 2])
+    with pytest.raises(StateError, match=r"^state\.phase: sell needs two cards"):
+        engine.restore(0, form, 0)
+    engine.restore(0, form | {"hand": [0, 1], "discard": [2, 3]}, 0)

@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
 from incunabula.agents.agent import RandomAgent
-from incunabula.agents.compiled import interpreted
 from incunabula.agents.registry import make_agent
+from incunabula.envs.compiled.functions import interpreted
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.training.evaluation.seeds import seed_list
 from incunabula.training.evaluation.statistics import wilson_interval

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from incunabula.agents.agent import Agent, View, ask
 from incunabula.agents.seat.opponents import Opponents, OpponentsLike
 from incunabula.envs.adapters.games import Arrays, EditionLike, Games
+from incunabula.envs.backend import Rows
 from incunabula.envs.chance import DETERMINISE_STREAM, key
 from incunabula.envs.deals import Fixed
-from incunabula.envs.engine import Fresh, Json, Rows
+from incunabula.envs.engine import Fresh, Json
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 from incunabula.envs.scriptorium.deals import ScriptoriumDeals
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
@@ -47,6 +48,7 @@ class SeatGames(Games[ScriptoriumEngine]):
         reward: ``outcome``, ``score`` or ``margin`` ("End and score").
         tape: recorded bag and lecterns for every deal.
         illegal_action, illegal_reward: see ``Games``.
+        backend: the engine's.
 
     Attributes:
         seat: intp (N,), the learner's.
@@ -69,8 +71,9 @@ class SeatGames(Games[ScriptoriumEngine]):
         tape: Mapping[str, Any] | None = None,
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
+        backend: str = "numpy",
     ) -> None:
-        engine = ScriptoriumEngine(edition, num_envs, num_players)
+        engine = ScriptoriumEngine(edition, num_envs, num_players, backend)
         super().__init__(engine, ScriptoriumDeals(engine, tape), illegal_action, illegal_reward)
         self.reward = checked_reward_mode(reward)
         self._seating = self._checked_seat(seat, named=True)

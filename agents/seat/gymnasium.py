@@ -53,6 +53,8 @@ class ScriptoriumEnv(GameEnv):
         illegal_action: ``penalize`` or ``raise``.
         illegal_reward: reward of a penalised action.
         render_mode: None or ``ansi``.
+        backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
+            ``auto`` (numba where it is installed).
 
     Reset options: ``seat`` (a number) and ``tape``, for one episode.
 
@@ -78,6 +80,7 @@ class ScriptoriumEnv(GameEnv):
         illegal_action: str = "penalize",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        backend: str = "numpy",
     ) -> None:
         games = SeatGames(
             edition,
@@ -89,6 +92,7 @@ class ScriptoriumEnv(GameEnv):
             tape=tape,
             illegal_action=illegal_action,
             illegal_reward=illegal_reward,
+            backend=backend,
         )
         super().__init__(games, render_mode)
 
@@ -103,7 +107,7 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
         num_envs: N.
         autoreset_mode: ``NEXT_STEP``, ``SAME_STEP`` or ``DISABLED``; see GamesVectorEnv.
         edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward,
-        render_mode: as for one game.
+        render_mode, backend: as for one game.
     """
 
     games: SeatGames
@@ -123,6 +127,7 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        backend: str = "numpy",
     ) -> None:
         games = SeatGames(
             edition,
@@ -134,5 +139,6 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
             tape=tape,
             illegal_action=illegal_action,
             illegal_reward=illegal_reward,
+            backend=backend,
         )
         super().__init__(games, render_mode, autoreset_mode)

@@ -24,8 +24,8 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
     Args:
         num_envs: N.
         seed: row i is seeded seed + i; None = from the operating system.
-        edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward: as for
-            ScriptoriumEnv.
+        edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward,
+        backend: as for ScriptoriumEnv.
     """
 
     games: SeatGames
@@ -44,6 +44,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
         tape: Mapping[str, Any] | None = None,
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
+        backend: str = "numpy",
     ) -> None:
         games = SeatGames(
             edition,
@@ -55,6 +56,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
             tape=tape,
             illegal_action=illegal_action,
             illegal_reward=illegal_reward,
+            backend=backend,
         )
         super().__init__(games, seed)
 

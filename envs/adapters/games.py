@@ -13,11 +13,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.backend import Rows
 from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.deals import Deals, Fixed
 from incunabula.envs.documents import did_you_mean
 from incunabula.envs.editions import BaseEdition
-from incunabula.envs.engine import Engine, Fresh, Rows
+from incunabula.envs.engine import Engine, Fresh
 from incunabula.envs.errors import IllegalActionError, IncunabulaError, OptionWarning
 
 EngineType = TypeVar("EngineType", bound=Engine)

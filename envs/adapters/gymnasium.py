@@ -21,9 +21,10 @@ def bibliogamo_games(
     tape: Mapping[str, Any] | None,
     illegal_action: str,
     illegal_reward: float,
+    backend: str,
 ) -> Games[BibliogamoEngine]:
     """N games of Bibliogamo; the arguments are those of its environments."""
-    engine = BibliogamoEngine(edition, num_envs)
+    engine = BibliogamoEngine(edition, num_envs, backend)
     return Games(engine, BibliogamoDeals(engine, prestige, tape), illegal_action, illegal_reward)
 
 
@@ -54,6 +55,8 @@ class BibliogamoEnv(GameEnv):
         illegal_action: ``penalize`` or ``raise``.
         illegal_reward: reward of a penalised action.
         render_mode: None or ``ansi``.
+        backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
+            ``auto`` (numba where it is installed).
 
     Reset options: ``prestige`` and ``tape``, for one episode.
 
@@ -76,11 +79,12 @@ class BibliogamoEnv(GameEnv):
         illegal_action: str = "penalize",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        backend: str = "numpy",
     ) -> None:
-        super().__init__(
-            bibliogamo_games(edition, 1, prestige, tape, illegal_action, illegal_reward),
-            render_mode,
+        games = bibliogamo_games(
+            edition, 1, prestige, tape, illegal_action, illegal_reward, backend
         )
+        super().__init__(games, render_mode)
 
 
 class BibliogamoVectorEnv(GamesVectorEnv):
@@ -91,7 +95,8 @@ class BibliogamoVectorEnv(GamesVectorEnv):
     Args:
         num_envs: N.
         autoreset_mode: ``NEXT_STEP``, ``SAME_STEP`` or ``DISABLED``; see GamesVectorEnv.
-        edition, prestige, tape, illegal_action, illegal_reward, render_mode: as for one game.
+        edition, prestige, tape, illegal_action, illegal_reward, render_mode, backend: as for one
+            game.
     """
 
     games: Games[BibliogamoEngine]
@@ -108,9 +113,9 @@ class BibliogamoVectorEnv(GamesVectorEnv):
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        backend: str = "numpy",
     ) -> None:
-        super().__init__(
-            bibliogamo_games(edition, num_envs, prestige, tape, illegal_action, illegal_reward),
-            render_mode,
-            autoreset_mode,
+        games = bibliogamo_games(
+            edition, num_envs, prestige, tape, illegal_action, illegal_reward, backend
         )
+        super().__init__(games, render_mode, autoreset_mode)

@@ -66,6 +66,8 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         render_mode: None, ``ansi`` (``render()`` returns text) or ``human`` (it is printed, after
             each step too).
         tape: recorded bag and lecterns instead of seeds.
+        backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
+            ``auto`` (numba where it is installed).
 
     Reset options: ``tape``, for one episode; others are ignored.
     """
@@ -87,6 +89,7 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
         tape: Mapping[str, Any] | None = None,
+        backend: str = "numpy",
     ) -> None:
         super().__init__()
         self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
@@ -98,7 +101,7 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
             )
         self._illegal_action = illegal_action
         self._illegal_reward = checked_reward(illegal_reward)
-        self.engine = ScriptoriumEngine(edition, 1, num_players)
+        self.engine = ScriptoriumEngine(edition, 1, num_players, backend)
         self.layout = self.engine.layout
         self.games = Games(self.engine, ScriptoriumDeals(self.engine, tape), "raise", 0.0)
         self.possible_agents = [f"player_{seat}" for seat in range(num_players)]

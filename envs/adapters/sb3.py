@@ -188,7 +188,7 @@ class BibliogamoSB3VecEnv(GamesSB3VecEnv):
     Args:
         num_envs: N.
         seed: row i is seeded seed + i; None = from the operating system.
-        edition, prestige, tape, illegal_action, illegal_reward: as for BibliogamoEnv.
+        edition, prestige, tape, illegal_action, illegal_reward, backend: as for BibliogamoEnv.
     """
 
     games: Games[BibliogamoEngine]
@@ -204,8 +204,9 @@ class BibliogamoSB3VecEnv(GamesSB3VecEnv):
         tape: Mapping[str, Any] | None = None,
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
+        backend: str = "numpy",
     ) -> None:
-        super().__init__(
-            bibliogamo_games(edition, num_envs, prestige, tape, illegal_action, illegal_reward),
-            seed,
+        games = bibliogamo_games(
+            edition, num_envs, prestige, tape, illegal_action, illegal_reward, backend
         )
+        super().__init__(games, seed)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.bibliogamo import rules
+from incunabula.envs.backend import BLOCK, Float32Array
 from incunabula.envs.bibliogamo.actions import Actions
+from incunabula.envs.bibliogamo.backends import make_backend
 from incunabula.envs.bibliogamo.edition import GAME, Edition, load_edition
 from incunabula.envs.bibliogamo.json_form import lay_deck, restore, snapshot
 from incunabula.envs.bibliogamo.observation import Layout
 from incunabula.envs.bibliogamo.state import OVER, PublicState, Rows, State, empty_state
 from incunabula.envs.bibliogamo.tables import Tables, build_tables
 from incunabula.envs.bibliogamo.tape import Tape, read_tape
+from incunabula.envs.bibliogamo.twin import table_arrays
 from incunabula.envs.bibliogamo.why import why_illegal
+from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.editions import BaseEdition
-from incunabula.envs.engine import BLOCK, BoolArray, Engine, Float32Array, Json
+from incunabula.envs.engine import Engine, Json
 from incunabula.envs.errors import IncunabulaError
 
 
@@ -36,7 +40,10 @@ class BibliogamoEngine(Engine):
     over = OVER
 
     def __init__(
-        self, edition: str | Path | BaseEdition | Mapping[str, Any] = GAME, num_envs: int = 1
+        self,
+        edition: str | Path | BaseEdition | Mapping[str, Any] = GAME,
+        num_envs: int = 1,
+        backend: str = "numpy",
     ) -> None:
         super().__init__(num_envs)
         self.edition: Edition = load_edition(edition)
@@ -44,12 +51,12 @@ class BibliogamoEngine(Engine):
         self.actions: Actions = Actions(self.tables)
         self.layout: Layout = Layout(self.tables)
         self.state: State = empty_state(self.tables, self.num_envs)
-        self._blank = empty_state(self.tables, 1)
         self.mask = np.zeros((self.num_envs, self.actions.n), np.bool_)
+        self.backend = make_backend(backend, self.tables, self.actions, self.layout, self.state)
 
-    def empty_like(self, num_envs: int) -> BibliogamoEngine:
-        """An engine of the same edition with this many games, none dealt."""
-        return BibliogamoEngine(self.edition, num_envs)
+    def empty_like(self, num_envs: int, backend: str | None = None) -> BibliogamoEngine:
+        chosen = self.backend.name if backend is None else backend
+        return BibliogamoEngine(self.edition, num_envs, chosen)
 
     # Playing ------------------------------------------------------------------------------------
 
@@ -83,7 +90,7 @@ class BibliogamoEngine(Engine):
             self.state.tape_length[row] = len(read.shuffles)
             self.state.tape[row, : len(read.shuffles)] = read.shuffles
             self._set_up(rows, chosen)
-            self._go_on(rows, rows)
+            self.backend.go_on(rows, rows, self.mask)
 
     def _set_up(self, rows: Rows, prestige: int | npt.NDArray[np.int16] | None = None, /) -> None:
         wanted = np.broadcast_to(
@@ -95,17 +102,7 @@ class BibliogamoEngine(Engine):
                 f"prestige: expected 0..{self.tables.collections - 1}, "
                 f"got {int(wanted[wrong.argmax()])}"
             )
-        self.state.reset(rows, self._blank)
-        rules.set_up(self.tables, self.state, rows, wanted)
-
-    def _begin(self, rows: Rows) -> None:
-        rules.start_turn(self.tables, self.state, rows)
-
-    def _act(self, rows: Rows, actions: Rows) -> Rows:
-        return rules.apply(self.tables, self.actions, self.state, rows, actions)
-
-    def _legal(self, rows: Rows, out: BoolArray) -> None:
-        rules.legal(self.tables, self.actions, self.state, rows, out)
+        self.backend.set_up(rows, wanted)
 
     # Looking ------------------------------------------------------------------------------------
 
@@ -121,14 +118,18 @@ class BibliogamoEngine(Engine):
         out = self._checked_out(out)
         for start in range(0, self.num_envs, BLOCK):
             block = slice(start, min(start + BLOCK, self.num_envs))
-            self.layout.observe(self.state, block, out[block])
+            self.backend.observe(block, None, out[block])
         return out
 
     def observe_rows(self, rows: Rows) -> Float32Array:
         """Observations of these rows, float32 (n, F)."""
         out = np.empty((len(rows), self.layout.size), np.float32)
-        self.layout.observe(self.state, rows, out)
+        self.backend.observe(rows, None, out)
         return out
+
+    @cached_property
+    def table_arrays(self) -> Arrays:
+        return Arrays(table_arrays(self.tables))
 
     def public(self) -> PublicState:
         """The public arrays of all rows (shared, not copied)."""

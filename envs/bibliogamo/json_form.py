@@ -167,6 +167,8 @@ class _Reader:
                 f"state.phase: {PHASES[phase]} needs a complete tower where the librarian is; "
                 f"tower {tower} isn't"
             )
+        if phase == Phase.SELL and t.cards - len(hand) < 2:  # R10
+            raise StateError("state.phase: sell needs two cards in deck and discard pile to flip")
         if phase == Phase.TRAVEL and not s.florins[0]:
             raise StateError("state.phase: travel is skipped without florins")
         if phase == Phase.OVER and s.time[0] < t.days:

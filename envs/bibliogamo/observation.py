@@ -114,6 +114,18 @@ class Layout(FieldTable):
         np.multiply(seen[:, :-1], np.float32(0.5), out=out[:, at["cards"]])
         out[:, at["hand"]] = self._card.take(s.hand[rows], axis=0).reshape(n, -1)
 
+    def numbers(self) -> dict[str, Any]:
+        """What the compiled twin observes by: first columns of regions, and the scales."""
+        regions = ("counts", "filled", "slots_filled", "next_slot", "cards", "hand")
+        return {name: self._slice[name].start for name in regions} | {
+            "one_hot": self._one_hot,
+            "shift": self._shift,
+            "scale": self._scale,
+            "required": self._required,
+            "next_slot_scale": np.array([self._next_slot_scale]),
+            "card": self._card,
+        }
+
     # Back again ---------------------------------------------------------------------------------
 
     def decode(self, observation: Float32Array) -> dict[str, Any]:

@@ -113,6 +113,7 @@ class State:
 
     def __post_init__(self) -> None:
         """Name the columns."""
+        self.grown = 0  # how often an array has been replaced by a larger one
         self.phase, self.librarian, self.banned = (self.marks[:, j] for j in range(3))
         self.pending_tower, self.prestige, self.display_coin = (
             self.marks[:, j] for j in range(3, 6)
@@ -183,6 +184,7 @@ class State:
             grown = np.zeros((n, orders, c), np.int16)
             grown[:, :have] = self.tape
             self.tape = grown
+            self.grown += 1
 
     def equal(self, other: State) -> bool:
         """Whether two states agree in all that matters (unused cells don't)."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.backend import BLOCK, Float32Array
+from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.editions import BaseEdition
-from incunabula.envs.engine import BLOCK, BoolArray, Engine, Float32Array, Json
+from incunabula.envs.engine import Engine, Json
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.scriptorium import legal, rules
 from incunabula.envs.scriptorium.actions import Actions
+from incunabula.envs.scriptorium.backends import make_backend
 from incunabula.envs.scriptorium.edition import GAME, Edition, load_edition
 from incunabula.envs.scriptorium.game import build_game
 from incunabula.envs.scriptorium.json_form import lay_bag, restore, snapshot
@@ -21,6 +24,7 @@ from incunabula.envs.scriptorium.observation import Layout
 from incunabula.envs.scriptorium.state import OVER, PublicState, Rows, State, empty_state
 from incunabula.envs.scriptorium.tables import Tables, build_tables
 from incunabula.envs.scriptorium.tape import Tape, check_rounds, read_tape
+from incunabula.envs.scriptorium.twin import table_arrays
 from incunabula.envs.scriptorium.why import why_illegal
 
 Seats = npt.NDArray[np.integer[Any]]
@@ -45,6 +49,7 @@ class ScriptoriumEngine(Engine):
         edition: str | Path | BaseEdition | Mapping[str, Any] = GAME,
         num_envs: int = 1,
         num_players: int = 2,
+        backend: str = "numpy",
     ) -> None:
         super().__init__(num_envs)
         self.edition: Edition = load_edition(edition)
@@ -53,9 +58,9 @@ class ScriptoriumEngine(Engine):
         self.actions: Actions = Actions(self.tables)
         self.layout: Layout = Layout(self.tables)
         self.state: State = empty_state(self.tables, self.num_envs, self.num_players)
-        self._blank = empty_state(self.tables, 1, self.num_players)
-        self._game = build_game(self.tables, self.actions, self.num_players)
         self.mask = np.zeros((self.num_envs, self.actions.n), np.bool_)
+        self._game = build_game(self.tables, self.actions, self.num_players)
+        self.backend = make_backend(backend, self._game, self.layout, self.state)
 
     def _checked_players(self, num_players: int) -> int:
         whole = isinstance(num_players, (int, np.integer)) and not isinstance(num_players, bool)
@@ -66,9 +71,9 @@ class ScriptoriumEngine(Engine):
             )
         return int(num_players)
 
-    def empty_like(self, num_envs: int) -> ScriptoriumEngine:
-        """An engine of the same edition and players with this many games, none dealt."""
-        return ScriptoriumEngine(self.edition, num_envs, self.num_players)
+    def empty_like(self, num_envs: int, backend: str | None = None) -> ScriptoriumEngine:
+        chosen = self.backend.name if backend is None else backend
+        return ScriptoriumEngine(self.edition, num_envs, self.num_players, chosen)
 
     # Playing ------------------------------------------------------------------------------------
 
@@ -88,19 +93,10 @@ class ScriptoriumEngine(Engine):
             s.order[row, :tiles] = read.bag[::-1]
             s.bag[row] = np.bincount(read.bag, minlength=self.tables.designs)
             s.bag_left[row] = tiles
-            self._go_on(rows, rows)
+            self.backend.go_on(rows, rows, self.mask)
 
     def _set_up(self, rows: Rows, /) -> None:
-        rules.set_up(self._game, self.state, rows, self._blank)
-
-    def _begin(self, rows: Rows) -> None:
-        rules.start_round(self._game, self.state, rows)
-
-    def _act(self, rows: Rows, actions: Rows) -> Rows:
-        return rules.apply(self._game, self.state, rows, actions)
-
-    def _legal(self, rows: Rows, out: BoolArray) -> None:
-        legal.legal(self._game, self.state, rows, out)
+        self.backend.set_up(rows, None)
 
     # Looking ------------------------------------------------------------------------------------
 
@@ -119,13 +115,13 @@ class ScriptoriumEngine(Engine):
         seats = self._observers(seats, slice(None), self.num_envs)
         for start in range(0, self.num_envs, BLOCK):
             block = slice(start, min(start + BLOCK, self.num_envs))
-            self.layout.observe(self.state, block, seats[block], out[block])
+            self.backend.observe(block, seats[block], out[block])
         return out
 
     def observe_rows(self, rows: Rows, seats: Seats | None = None) -> Float32Array:
         """Observations of these rows, float32 (n, F), seen as ``observe`` does."""
         out = np.empty((len(rows), self.layout.size), np.float32)
-        self.layout.observe(self.state, rows, self._observers(seats, rows, len(rows)), out)
+        self.backend.observe(rows, self._observers(seats, rows, len(rows)), out)
         return out
 
     def _observers(self, seats: Seats | None, rows: slice | Rows, n: int) -> Seats:
@@ -138,6 +134,10 @@ class ScriptoriumEngine(Engine):
                 f"seats: expected {n} seats in 0..{self.num_players - 1}, got {seats!r}"
             )
         return seats
+
+    @cached_property
+    def table_arrays(self) -> Arrays:
+        return Arrays(table_arrays(self._game))
 
     def public(self) -> PublicState:
         """The public arrays of all rows (shared, not copied)."""

@@ -37,7 +37,12 @@ _SEATS = MARKS[1:]
 
 
 class Layout(FieldTable):
-    """The observation's table for one edition, ``observe`` and ``decode``."""
+    """The observation's table for one edition, ``observe`` and ``decode``.
+
+    Attributes:
+        table_scale, seat_scale: float32, by what the columns of ``State.table`` and of each seat
+            in ``State.seats`` are multiplied.
+    """
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
@@ -73,9 +78,9 @@ class Layout(FieldTable):
         self._seats_at = slice(self._table_at.stop, self.fields["tiles"].start)
         self._tiles_at = self.fields["tiles"].slice
         self._stock_at = slice(self._tiles_at.stop, self.size)
-        self._table_scale = _per_column(self._table, table)
-        self._seat_scale = _per_column(self._seats, seats)
-        self._scale = [np.tile(self._seat_scale, players) for players in range(most + 1)]
+        self.table_scale = _per_column(self._table, table)
+        self.seat_scale = _per_column(self._seats, seats)
+        self._scale = [np.tile(self.seat_scale, players) for players in range(most + 1)]
         # By number of players: the order in which each seat sees the others.
         self._turned = [
             (np.arange(p)[:, None] + np.arange(p)) % p if p else np.zeros((0, 0), np.intp)
@@ -122,7 +127,7 @@ class Layout(FieldTable):
         ones = self._mark_at[players][seats[:, None], s.marks[rows] + 1, self._mark_number]
         ones += self._base[:n]
         out.reshape(-1)[ones] = 1
-        np.multiply(s.table[rows], self._table_scale, out=out[:, self._table_at])
+        np.multiply(s.table[rows], self.table_scale, out=out[:, self._table_at])
         out[:, self._tiles_at] = s.tiles[rows].reshape(n, -1)
         at = s.seat_row[rows][:, None] + self._turned[players][seats]
         scale = self._scale[players]
@@ -169,11 +174,11 @@ class Layout(FieldTable):
         for j, name in enumerate(_SEATS, 1):
             relative = one_hot[name] - 1
             state.marks[0, j] = relative if relative < 0 else (relative + seat) % players
-        state.table[0] = np.rint(vector[self._table_at] / self._table_scale)
+        state.table[0] = np.rint(vector[self._table_at] / self.table_scale)
         state.tiles[0] = vector[self._tiles_at].reshape(state.tiles[0].shape)
         turned = self._turned[players][seat]
-        own = vector[self._seats_at].reshape(-1, len(self._seat_scale))[:players]
-        state.seats[0, turned] = np.rint(own / self._seat_scale)
+        own = vector[self._seats_at].reshape(-1, len(self.seat_scale))[:players]
+        state.seats[0, turned] = np.rint(own / self.seat_scale)
         stock = vector[self._stock_at].reshape(-1, *state.stock.shape[2:])[:players]
         state.stock[0, turned] = stock
         return snapshot(self.tables, state, 0)

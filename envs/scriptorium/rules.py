@@ -13,6 +13,7 @@ from incunabula.envs.scriptorium.actions import Kind
 from incunabula.envs.scriptorium.game import BoolArray, Choices, Game, grouped, held
 from incunabula.envs.scriptorium.state import MARKS, Int16Array, Phase, Rows, State
 from incunabula.envs.scriptorium.tables import GOLD, INKS
+from incunabula.envs.scriptorium.tape import lecterns_ran_out
 
 # Enumerations as plain integers: looking a member up costs as much as a small array operation.
 INK, GRIMOIRE, LECTERN, QUILL, POINTS, PLACE, BUY, END, TILE, ACHIEVEMENT, DISCARD_INK = (
@@ -83,10 +84,7 @@ def lectern_orders(g: Game, s: State, rows: Rows) -> Int16Array:
         short = taped[rounds[taped] > length[taped]]
         if short.size:
             i = int(short[0])
-            raise TapeError(
-                f"tape.lecterns: ran out of rounds: round {int(rounds[i])} is needed, the tape has "
-                f"{int(length[i])}; add that round's order of the lecterns"
-            )
+            raise TapeError(lecterns_ran_out(int(rounds[i]), int(length[i])))
         orders[taped] = s.tape[rows[taped], rounds[taped] - 1]
     return orders
 

@@ -138,11 +138,14 @@ class State:
 
     def __post_init__(self) -> None:
         """Name the columns."""
+        self.grown = 0  # how often an array has been replaced by a larger one
         self.phase, self.player, self.quill = (self.marks[:, j] for j in range(3))
         self.quill_next, self.grimoire = self.marks[:, 3], self.marks[:, 4]
         table, seats = table_columns(self.tables), seat_columns(self.tables)
 
         def view(array: Int16Array, column: Column) -> Int16Array:
+            if not column.shape:
+                return array[..., column.start]
             return array[..., column.slice].reshape(*array.shape[:-1], *column.shape)
 
         self.round, self.bag_left = (view(self.table, table[k]) for k in ("round", "bag_left"))
@@ -160,6 +163,10 @@ class State:
         self.seat_flat = self.seats.reshape(n * players, width)
         self.stock_flat = self.stock.reshape(n * players, 2 * self.tables.designs)
         self.seat_row = np.arange(n) * players
+        # And here a game is.
+        self.seats_wide = self.seats.reshape(n, players * width)
+        self.tiles_wide = self.tiles.reshape(n, self.tables.lecterns * self.tables.designs)
+        self.stock_wide = self.stock.reshape(n, players * 2 * self.tables.designs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -204,8 +211,10 @@ class State:
         """Make room for bags of this many tiles and tapes of this many rounds."""
         if tiles > self.order.shape[1]:
             self.order = _wider(self.order, tiles)
+            self.grown += 1
         if rounds > self.tape.shape[1]:
             self.tape = _wider(self.tape, rounds)
+            self.grown += 1
 
     def equal(self, other: State) -> bool:
         """Whether two states agree in all that matters (unused cells don't)."""

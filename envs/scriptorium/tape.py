@@ -75,3 +75,11 @@ def _items(name: str, value: Any, expected: str) -> list[Any]:
 
 def _whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def lecterns_ran_out(round_number: int, length: int) -> str:
+    """What to tell of a tape of so many rounds that this one is needed."""
+    return (
+        f"tape.lecterns: ran out of rounds: round {round_number} is needed, the tape has {length}; "
+        "add that round's order of the lecterns"
+    )

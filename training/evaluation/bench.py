@@ -1,62 +1,80 @@
-"""How fast the environments are: random legal play, as a learner would have it.
+"""How fast the games are played: random legal play, each game out of step with the others.
 
-Every row plays its own games, out of step with the others, with observations, masks and autoreset,
-and every array that comes back is fresh. Bibliogamo is measured through its Gymnasium vector
-environment. Scriptorium is measured twice: the engine with all seats stepped, and the view of a
-single learner, through the vector environment, with agents in the other seats.
+Rows are called by their view:
+
+    stepper     one engine call a step, all seats stepped, with observations, masks and autoreset,
+                into arrays that are kept
+    vector_env  Bibliogamo's Gymnasium vector environment: the same, every array fresh, and infos
+    learner     the view of a single learner of Scriptorium, agents in the other seats
+    rollout     many steps in one call, by a policy, without observations
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from typing import Any, NamedTuple, Protocol
 
 from incunabula.agents.agent import Agent
 from incunabula.agents.registry import make_agent
+from incunabula.agents.rollout import POLICIES
 from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
+from incunabula.envs.backend import chosen_backend
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.training.evaluation.against import load_suites
+from incunabula.training.evaluation.against.measure import measure_against
 from incunabula.training.evaluation.bench_play import (
-    EnginePlay,
+    LEARNER_STAGGER,
+    STAGGER,
+    SYNC_ENVS,
+    TABLE_STAGGER,
     EnvPlay,
     LearnerPlay,
-    Play,
     Timing,
     parts,
+    speeds,
+    sync_env,
 )
+from incunabula.training.evaluation.bench_stepper import RolloutPlay, StepperPlay, Threads
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.evaluation.progress import SlowProgress
-from incunabula.training.evaluation.result import BACKEND
 from incunabula.training.evaluation.seeds import check_count
 
-SCHEMA_VERSION = 1
-SYNC_ENVS = 64  # games at which the native environment is compared with SyncVectorEnv
+SCHEMA_VERSION = 2
 MAX_ENVS = 1 << 18
 MAX_SECONDS = 3600.0
 REPEATS = 10
-# About the length of a random game, in decisions: of Bibliogamo, of all seats of Scriptorium, and
-# of one learner there.
-STAGGER, TABLE_STAGGER, LEARNER_STAGGER = 128, 256, 64
 # With agents in the other seats nearly all time is theirs: more games at once would tell no more.
 LEARNER_ENVS = 64
 DEFAULT_ENVS = {"bibliogamo": (1, 64, 1024, 8192), "scriptorium": (1, 64, 1024)}
 DEFAULT_OPPONENTS = ("random", "greedy")
+TOGETHER = 1024  # games of rollouts, and of each of several threads
+THREADS = 2
+
+
+class Timed(Protocol):
+    """What can be measured."""
+
+    def run(self, seconds: float) -> Timing: ...
 
 
 class _Case(NamedTuple):
     """What one row of the result measures."""
 
     fields: dict[str, Any]  # what it is called
-    play: Play
+    play: Timed
     engine: Engine | None = None  # whose parts are timed too
     stagger: int = STAGGER
-    sync: Play | None = None  # what it is compared with
+    sync: Timed | None = None  # what it is compared with
+
+
+Make = Callable[[], _Case]
 
 
 def bench(
@@ -65,6 +83,8 @@ def bench(
     edition: str | Path | BaseEdition | Mapping[str, Any] = "bibliogamo",
     players: int | None = None,
     opponents: Sequence[str | Path | Agent] | None = None,
+    against: Sequence[str] = (),
+    backend: str = "auto",
     seconds: float = 5.0,
     seed: int = 0,
 ) -> dict[str, Any]:
@@ -76,6 +96,8 @@ def bench(
         players: seats of a game of Scriptorium; by default as many as the edition allows.
         opponents: agents that hold the other seats in a learner's view of Scriptorium, one after
             the other; by default random and greedy.
+        against: other implementations to measure too, see docs/evaluation.md.
+        backend: of our engines.
         seconds: time given to each row, divided into runs of which the best counts: what else runs
             on a machine only ever makes a run slower.
         seed: of the deals and the random play.
@@ -98,68 +120,133 @@ def bench(
         raise IncunabulaError(
             f"seconds: expected a number above 0, up to {MAX_SECONDS:g}, got {seconds}"
         )
+    suites = load_suites(against)
+    used = chosen_backend(backend)
     before = machine()
     if loaded.game == "bibliogamo":
         if players is not None or opponents is not None:
             option = "players" if players is not None else "opponents"
             raise IncunabulaError(f"{option}: bibliogamo is for one; leave it out")
-        total = len(sizes)
-        cases = _solitaire(loaded, sizes, seed)
+        cases = _solitaire(loaded, sizes, used, seed)
     else:
         seats = max(loaded.rules.players) if players is None else players  # type: ignore[attr-defined]
         others = [
             given if isinstance(given, Agent) else make_agent(given, loaded)
             for given in (DEFAULT_OPPONENTS if opponents is None else opponents)
         ]
-        total = len(sizes) + len(others) * sum(n <= LEARNER_ENVS for n in sizes)
-        cases = _table(loaded, seats, sizes, others, seed)
-    with SlowProgress(total * REPEATS) as progress:
-        rows = [_measure(case, seconds / REPEATS, seed, progress) for case in cases]
-    return {
+        cases = _table(loaded, seats, sizes, others, used, seed)
+    with SlowProgress(len(cases) * REPEATS) as progress:
+        rows = [_measure(make(), used, seconds / REPEATS, seed, progress) for make in cases]
+    result = {
         "schema_version": SCHEMA_VERSION,
         "edition": {"name": loaded.name, "sha256": loaded.sha256},
         "seconds": seconds,
         "repeats": REPEATS,
         "rows": rows,
         "machine": before,
-        "versions": versions("gymnasium"),
+        "versions": versions("gymnasium", *(name for suite in suites for name in suite.packages)),
     }
+    if suites:
+        result["against"] = measure_against(
+            suites,
+            loaded,
+            players,
+            num_envs,
+            rows,
+            seconds=seconds / REPEATS,
+            repeats=REPEATS,
+            seed=seed,
+        )
+    return result
 
 
-def _solitaire(edition: BaseEdition, sizes: Sequence[int], seed: int) -> Iterator[_Case]:
-    """Bibliogamo's vector environment, and SyncVectorEnv at one number of games."""
-    for n in sizes:
-        native = EnvPlay(BibliogamoVectorEnv(n, edition), seed, STAGGER)
+def _solitaire(edition: BaseEdition, sizes: Sequence[int], backend: str, seed: int) -> list[Make]:
+    """Bibliogamo: its engine, and its vector environment, with SyncVectorEnv beside it at one
+    number of games."""
+    called = {"game": edition.game}
+
+    def engine(n: int) -> Engine:
+        return BibliogamoEngine(edition, n, backend=backend)
+
+    def vector(n: int) -> _Case:
+        native = EnvPlay(BibliogamoVectorEnv(n, edition, backend=backend), seed, STAGGER)
         sync = None
         if n == SYNC_ENVS:
-            # The mode is given, since SyncVectorEnv's default has changed between releases.
-            make = [lambda: BibliogamoEnv(edition)] * n
-            mode = AutoresetMode.NEXT_STEP
-            sync = EnvPlay(SyncVectorEnv(make, autoreset_mode=mode), seed, STAGGER, like=native)
-        fields = {"game": edition.game, "view": "vector_env", "num_envs": n}
-        yield _Case(fields, native, BibliogamoEngine(edition, n), sync=sync)
+            env = sync_env(lambda: BibliogamoEnv(edition, backend=backend), n)
+            sync = EnvPlay(env, seed, STAGGER, like=native)
+        return _Case(called | {"view": "vector_env", "num_envs": n}, native, sync=sync)
+
+    vectors = [partial(vector, n) for n in sizes]
+    return [*_engine_cases(called, engine, sizes, seed, STAGGER), *vectors]
 
 
 def _table(
-    edition: BaseEdition, players: int, sizes: Sequence[int], opponents: Sequence[Agent], seed: int
-) -> Iterator[_Case]:
-    """Scriptorium: the engine, all seats stepped; then a learner among each of the opponents."""
+    edition: BaseEdition,
+    players: int,
+    sizes: Sequence[int],
+    opponents: Sequence[Agent],
+    backend: str,
+    seed: int,
+) -> list[Make]:
+    """Scriptorium: its engine, all seats stepped; then a learner among each of the opponents."""
     from incunabula.agents.seat.gymnasium import ScriptoriumVectorEnv
-    from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
     called: dict[str, Any] = {"game": edition.game, "players": players}
-    for n in sizes:
-        play = EnginePlay(ScriptoriumEngine(edition, n, players), seed, TABLE_STAGGER)
-        engine = ScriptoriumEngine(edition, n, players)
-        yield _Case(called | {"view": "engine", "num_envs": n}, play, engine, TABLE_STAGGER)
-    for agent in opponents:
-        for n in (n for n in sizes if n <= LEARNER_ENVS):
-            env = ScriptoriumVectorEnv(n, edition, num_players=players, opponents=agent)
-            fields = called | {"view": "learner", "opponents": agent.name, "num_envs": n}
-            yield _Case(fields, LearnerPlay(env, seed, LEARNER_STAGGER))
+
+    def engine(n: int) -> Engine:
+        return ScriptoriumEngine(edition, n, players, backend=backend)
+
+    engine(1)  # so that a wrong number of players is refused before anything is measured
+
+    def learner(agent: Agent, n: int) -> _Case:
+        options: dict[str, Any] = {"num_players": players, "opponents": agent, "backend": backend}
+        env = ScriptoriumVectorEnv(n, edition, **options)
+        fields = called | {"view": "learner", "opponents": agent.name, "num_envs": n}
+        return _Case(fields, LearnerPlay(env, seed, LEARNER_STAGGER))
+
+    few = [n for n in sizes if n <= LEARNER_ENVS]
+    learners = [partial(learner, agent, n) for agent in opponents for n in few]
+    return [*_engine_cases(called, engine, sizes, seed, TABLE_STAGGER), *learners]
 
 
-def _measure(case: _Case, seconds: float, seed: int, progress: SlowProgress) -> dict[str, Any]:
+def _engine_cases(
+    called: Mapping[str, Any],
+    engine: Callable[[int], Engine],
+    sizes: Sequence[int],
+    seed: int,
+    stagger: int,
+) -> list[Make]:
+    """Steppers, rollouts at the largest number of games up to TOGETHER, and both in threads."""
+    most = max((n for n in sizes if n <= TOGETHER), default=min(sizes))
+
+    def stepper(n: int) -> _Case:
+        fields = {**called, "view": "stepper", "num_envs": n}
+        return _Case(fields, StepperPlay(engine(n), seed, stagger), engine(n), stagger)
+
+    def rollouts(policy: str) -> _Case:
+        fields = {**called, "view": "rollout", "policy": policy, "num_envs": most}
+        return _Case(fields, RolloutPlay(engine(most), policy, seed, stagger))
+
+    def threads(view: str) -> _Case:
+        plays = [
+            StepperPlay(engine(most), seed + k, stagger)
+            if view == "stepper"
+            else RolloutPlay(engine(most), "random", seed + k, stagger)
+            for k in range(THREADS)
+        ]
+        fields = {**called, "view": view, "num_envs": most, "threads": THREADS}
+        return _Case(fields | ({"policy": "random"} if view == "rollout" else {}), Threads(plays))
+
+    return [
+        *(partial(stepper, n) for n in sizes),
+        *(partial(rollouts, policy) for policy in POLICIES),
+        *(partial(threads, view) for view in ("stepper", "rollout")),
+    ]
+
+
+def _measure(
+    case: _Case, backend: str, seconds: float, seed: int, progress: SlowProgress
+) -> dict[str, Any]:
     """One row of the result; ``seconds`` for each repeat."""
     name = case.fields.get("opponents", case.fields["view"])
     progress.advance(0, f"{case.fields['num_envs']:,} games, {name}")
@@ -174,16 +261,7 @@ def _measure(case: _Case, seconds: float, seed: int, progress: SlowProgress) -> 
         if case.sync is not None:
             sync_runs.append(case.sync.run(share))
         progress.advance(1)
-    speeds = [run.steps for run in runs]
-    best = max(speeds)
-    row: dict[str, Any] = {
-        **case.fields,
-        "backend": BACKEND,
-        "steps_per_second": round(best),
-        "steps_per_second_with_sampling": round(max(run.with_sampling for run in runs)),
-        "spread": round(1 - min(speeds) / best, 3),
-        "runs": [round(speed) for speed in speeds],
-    }
+    row: dict[str, Any] = {**case.fields, "backend": backend, **speeds(runs)}
     if case.fields["view"] == "learner":
         row["decisions_per_second"] = round(max(runs).decisions)
     if times:
@@ -192,6 +270,6 @@ def _measure(case: _Case, seconds: float, seed: int, progress: SlowProgress) -> 
             for key, value in min(times, key=lambda part: sum(part.values())).items()
         }
     if sync_runs:
-        slow = max(run.steps for run in sync_runs)
+        slow, best = max(run.steps for run in sync_runs), max(run.steps for run in runs)
         row |= {"sync_steps_per_second": round(slow), "sync_ratio": round(best / slow, 2)}
     return row

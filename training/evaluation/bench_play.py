@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.vector import VectorEnv
+from gymnasium import Env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from incunabula.agents.agent import nth_legal
 from incunabula.envs.chance import mix
@@ -24,6 +26,22 @@ class Timing(NamedTuple):
 
 
 LEGAL_EVERY = 8  # the mask is recomputed for its time alone in one step of this many
+SYNC_ENVS = 64  # games at which the native environment is compared with SyncVectorEnv
+# About the length of a random game, in decisions: of Bibliogamo, of all seats of Scriptorium, and
+# of one learner there.
+STAGGER, TABLE_STAGGER, LEARNER_STAGGER = 128, 256, 64
+
+
+def speeds(runs: Sequence[Timing]) -> dict[str, Any]:
+    """The fields of a row that say how fast something is; the best run counts."""
+    steps = [run.steps for run in runs]
+    best = max(steps)
+    return {
+        "steps_per_second": round(best),
+        "steps_per_second_with_sampling": round(max(run.with_sampling for run in runs)),
+        "spread": round(1 - min(steps) / best, 3),
+        "runs": [round(speed) for speed in steps],
+    }
 
 
 class Draws:
@@ -37,34 +55,22 @@ class Draws:
         return nth_legal(action_mask.view(np.bool_), draws)
 
 
-class Play(ABC):
-    """Games in mid-play.
+class Stepped(ABC):
+    """Games that are stepped at random, whoever implements them.
 
-    Each is dealt anew at a random one of the first ``stagger`` steps, about the length of a random
-    game, so that ends come at all times.
+    Attributes:
+        mask: what is legal now, in the form that ``draw`` takes.
+        draw: legal actions drawn from that, in the form that ``step`` takes.
+        decisions: how many were taken in all, whoever took them.
     """
 
-    def __init__(self, num_envs: int, seed: int) -> None:
-        self.draw = Draws(seed)
-        self.ended = np.zeros(num_envs, np.bool_)
-        self.decisions = 0  # taken in all, whoever took them
-        self.mask: npt.NDArray[Any]
+    mask: Any
+    draw: Callable[[Any], Any]
+    decisions = 0
 
     @abstractmethod
-    def step(self, actions: npt.NDArray[np.intp]) -> int:
+    def step(self, actions: Any) -> int:
         """Take a step; how many games it moved on (the others were dealt anew)."""
-
-    @abstractmethod
-    def _deal_anew(self, rows: npt.NDArray[np.bool_]) -> None:
-        """Deal the next game in these rows, bool (N,)."""
-
-    def _stagger(self, stagger: int) -> None:
-        for k in range(stagger):
-            self.step(self.draw(self.mask))
-            again = late(len(self.ended), stagger) == k
-            if again.any():
-                self._deal_anew(again)
-                self.ended[again] = False
 
     def run(self, seconds: float) -> Timing:
         """Play for so long (two calls at least)."""
@@ -80,6 +86,31 @@ class Play(ABC):
             calls += 1
         decided = self.decisions - decided
         return Timing(steps / stepping, steps / (now - began), decided / stepping)
+
+
+class Play(Stepped):
+    """Games of ours in mid-play.
+
+    Each is dealt anew at a random one of the first ``stagger`` steps, about the length of a random
+    game, so that ends come at all times.
+    """
+
+    def __init__(self, num_envs: int, seed: int) -> None:
+        self.draw = Draws(seed)
+        self.ended = np.zeros(num_envs, np.bool_)
+        self.mask: npt.NDArray[Any]
+
+    @abstractmethod
+    def _deal_anew(self, rows: npt.NDArray[np.bool_]) -> None:
+        """Deal the next game in these rows, bool (N,)."""
+
+    def _stagger(self, stagger: int) -> None:
+        for k in range(stagger):
+            self.step(self.draw(self.mask))
+            again = late(len(self.ended), stagger) == k
+            if again.any():
+                self._deal_anew(again)
+                self.ended[again] = False
 
 
 class EnvPlay(Play):
@@ -128,52 +159,28 @@ class EnvPlay(Play):
         return moved
 
 
+def sync_env(make: Callable[[], Env[Any, Any]], num_envs: int, **options: Any) -> SyncVectorEnv:
+    """Single environments one after the other, as Gymnasium steps them."""
+    # The mode is given, since SyncVectorEnv's default has changed between releases.
+    return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP, **options)
+
+
 class LearnerPlay(EnvPlay):
     """A learner's view of a game of several players: one step is his, the others' are inside."""
 
     def step(self, actions: npt.NDArray[np.intp]) -> int:
-        env: Any = self.env
-        before, late_rows = env.games.decision.copy(), self.ended
+        before, late_rows = self._decision().copy(), self.ended
         moved = super().step(actions)
         # A game that was dealt in this step has counted from 0.
-        taken = env.games.decision - np.where(late_rows, 0, before)
+        taken = self._decision() - np.where(late_rows, 0, before)
         self.decisions += int(taken.sum()) - moved
         return moved
 
-
-class EnginePlay(Play):
-    """A bare engine with what a learner needs: observations, masks and autoreset, all fresh arrays.
-
-    Every seat of a game of several players is stepped, the player to move at each time.
-    """
-
-    def __init__(self, engine: Engine, seed: int, stagger: int) -> None:
-        super().__init__(engine.num_envs, seed)
-        self.engine = engine
-        self._all = np.arange(engine.num_envs)
-        engine.deal(self._all, mix(np.uint64(seed) + self._all.astype(np.uint64)))
-        self.mask = engine.mask.copy()
-        self._stagger(stagger)
-
-    def _deal_anew(self, rows: npt.NDArray[np.bool_]) -> None:
-        deal_next(self.engine, np.flatnonzero(rows))
-        self.mask = self.engine.mask.copy()
-
-    def step(self, actions: npt.NDArray[np.intp]) -> int:
-        engine = self.engine
-        if not np.count_nonzero(self.ended):
-            live = self._all
-            _, self.ended = engine.apply(actions)
-        else:
-            ended, live = np.flatnonzero(self.ended), np.flatnonzero(~self.ended)
-            fresh = ended, mix(engine.state.seed[ended] + np.uint64(1))
-            _, terminated = engine.apply(actions[live], live, fresh)
-            self.ended = np.zeros(len(actions), np.bool_)
-            self.ended[live] = terminated
-        engine.observe()
-        self.mask = engine.mask.copy()
-        self.decisions += len(live)
-        return len(live)
+    def _decision(self) -> npt.NDArray[np.integer[Any]]:
+        """The decisions of each game so far, (N,)."""
+        env: Any = self.env
+        decision: npt.NDArray[np.integer[Any]] = env.games.decision
+        return decision
 
 
 def parts(engine: Engine, seconds: float, seed: int, stagger: int) -> dict[str, float]:

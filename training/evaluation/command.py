@@ -31,6 +31,7 @@ def run_evaluate(
     players: int | None,
     against: str | None,
     batch_size: int,
+    backend: str,
     out: str | None,
     runs: Sequence[str],
     seed: int,
@@ -53,6 +54,7 @@ def run_evaluate(
             seeds=seeds,
             edition=game if edition is None else edition,
             batch_size=batch_size,
+            backend=backend,
             out=out,
             runs=runs,
             seed=seed,
@@ -74,6 +76,7 @@ def run_evaluate(
             seeds=seeds,
             prestige=prestige,
             batch_size=batch_size,
+            backend=backend,
             seed=seed,
         )
         deliver(
@@ -91,6 +94,8 @@ def run_bench(
     edition: str | None,
     players: int | None,
     opponents: str | None,
+    against: str | None,
+    backend: str,
     seconds: float,
     seed: int,
     as_json: bool,
@@ -107,6 +112,8 @@ def run_bench(
         edition=load_as(edition_model(game), game if edition is None else edition),
         players=players,
         opponents=None if opponents is None else listed("opponents", opponents),
+        against=() if against is None else listed("against", against),
+        backend=backend,
         seconds=seconds,
         seed=seed,
     )
@@ -115,26 +122,33 @@ def run_bench(
         return
     from incunabula.training.evaluation.tables import print_bench
 
-    print_bench(result, plain_console())
+    console = plain_console()
+    print_bench(result, console)
+    if "against" in result:
+        from incunabula.training.evaluation.against.tables import print_against
+
+        print_against(result, console)
 
 
-def run_conform(file: str, edition: str | None, *, as_json: bool) -> bool:
+def run_conform(file: str, edition: str | None, *, backend: str, as_json: bool) -> bool:
     """Compare the engine with a file of games and print the outcome; whether they agree."""
     from incunabula.envs.conform import conform
 
-    agreement = conform(file, edition)
+    agreement = conform(file, edition, backend)
     difference = agreement.difference
     if as_json:
         print_json(
             {
                 "agree": difference is None,
+                "backends": agreement.backends,
                 "games": agreement.games,
                 "steps": agreement.steps,
                 "difference": None if difference is None else dataclasses.asdict(difference),
             }
         )
     elif difference is None:
-        print(f"{agreement.games} games, {agreement.steps} steps agree")
+        by = ", ".join(agreement.backends)
+        print(f"{agreement.games} games, {agreement.steps} steps agree ({by})")
     else:
         print(difference)
     return difference is None

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View, ask
+from incunabula.envs.backend import chosen_backend
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import as_seed
@@ -21,7 +22,6 @@ from incunabula.training.evaluation.games import Games, play_games
 from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import (
-    BACKEND,
     MAX_BATCH,
     edition_entry,
     named_agents,
@@ -58,6 +58,7 @@ def evaluate(
     seeds: str = "final",
     prestige: int | None = None,
     batch_size: int = DEFAULT_BATCH,
+    backend: str = "auto",
     seed: int = 0,
 ) -> Evaluation:
     """Play the same deals with each agent, and compare each pair game by game.
@@ -69,6 +70,7 @@ def evaluate(
         seeds: the published list they are taken from, ``dev`` or ``final``.
         prestige: the collection of every game; None = drawn from each game's seed.
         batch_size: games played at once; changes the time taken and nothing else.
+        backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
 
     Raises:
@@ -76,6 +78,7 @@ def evaluate(
     """
     edition = load_edition(edition)
     check_count("batch size", batch_size, MAX_BATCH)
+    backend = chosen_backend(backend)
     deals = seed_list(seeds, games)
     _check_prestige(prestige, edition)
     games = int(games)
@@ -87,7 +90,7 @@ def evaluate(
     rows = []
     with SlowProgress(len(players) * games) as progress:
         for name, agent in players.items():
-            _first_decision(agent, edition)
+            _first_decision(agent, edition, backend)
             started = time.perf_counter()
             progress.advance(0, name)
             played[name] = play_games(
@@ -96,9 +99,11 @@ def evaluate(
                 deals,
                 prestige=prestige,
                 batch_size=batch_size,
+                backend=backend,
                 on_finished=progress.advance,
             )
-            rows.append(_agent_row(name, agent, played[name], time.perf_counter() - started))
+            seconds = time.perf_counter() - started
+            rows.append(_agent_row(name, agent, played[name], backend, seconds))
     result = {
         "schema_version": SCHEMA_VERSION,
         "game": edition.game,
@@ -106,7 +111,7 @@ def evaluate(
         "prestige": prestige,
         "seeds": {"list": seeds, "games": games, "sha256": list_hash(deals)},
         "agent_seed": seed,
-        "backend": BACKEND,
+        "backend": backend,
         "versions": versions("numba"),
         "agents": rows,
         "paired": [
@@ -127,14 +132,18 @@ def _check_prestige(prestige: int | None, edition: Edition) -> None:
         )
 
 
-def _first_decision(agent: Agent, edition: Edition) -> None:
-    """Let the agent decide once before the clock starts: what it compiles or loads isn't play."""
-    engine = BibliogamoEngine(edition, 1)
+def _first_decision(agent: Agent, edition: Edition, backend: str) -> None:
+    """Let agent and engine decide something before the clock starts: what they compile or load
+    isn't play."""
+    engine = BibliogamoEngine(edition, 1, backend)
     engine.deal(np.arange(1), [0])
     ask(agent, View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+    engine.apply(engine.mask.argmax(axis=1))
 
 
-def _agent_row(name: str, agent: Agent, games: Games, seconds: float) -> dict[str, Any]:
+def _agent_row(
+    name: str, agent: Agent, games: Games, backend: str, seconds: float
+) -> dict[str, Any]:
     """One agent's entry of the result."""
 
     def mean(values: npt.NDArray[Any]) -> float:
@@ -153,7 +162,7 @@ def _agent_row(name: str, agent: Agent, games: Games, seconds: float) -> dict[st
         },
         "books_sold": mean(games.books),
         "decisions_per_game": mean(games.decisions),
-        "backend": BACKEND,
+        "backend": backend,
         **policy_entry(agent),
         "timing": {
             "seconds": round(seconds, 3),

@@ -40,6 +40,7 @@ def play_games(
     *,
     prestige: int | None = None,
     batch_size: int = DEFAULT_BATCH,
+    backend: str = "auto",
     start: int = 0,
     on_finished: Callable[[int], None] | None = None,
 ) -> Games:
@@ -51,6 +52,7 @@ def play_games(
         seeds: game seeds, uint64 (n,).
         prestige: the collection to play; None = drawn from each game's seed.
         batch_size: games played at once.
+        backend: the engine's; numba where it is installed, by default.
         start: number of the first game, for the agent's own draws.
         on_finished: called now and then with the number of games that ended since the last call.
 
@@ -64,7 +66,7 @@ def play_games(
     check_start(start)
     n = len(seeds)
     games = Games(*(np.zeros(n, np.int64) for _ in Games._fields))
-    engine = BibliogamoEngine(edition, min(batch_size, n))
+    engine = BibliogamoEngine(edition, min(batch_size, n), backend)
 
     def act(part: Part) -> npt.NDArray[np.intp]:
         episode = (part.games + start).astype(np.uint64)

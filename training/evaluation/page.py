@@ -121,6 +121,6 @@ def conditions(result: Json, games: str, more: Sequence[tuple[str, str]], file: 
     items = "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in entries)
     said = (
         f"The figures are in {file}, every game in games.csv. The same command gives the same "
-        "figures, whatever the batch size; only times differ."
+        "figures, whatever the batch size and the engine; only times differ."
     )
     return f"<dl>{items}</dl>\n{note(said)}"

@@ -16,7 +16,6 @@ from incunabula.training.evaluation.machine import machine
 Json = dict[str, Any]
 Entrant = str | Path | Agent
 
-BACKEND = "numpy"
 MAX_BATCH = 1 << 16
 
 

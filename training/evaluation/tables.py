@@ -113,7 +113,7 @@ def print_evaluation(result: Json, console: Console) -> None:
 
 
 def print_bench(result: Json, console: Console) -> None:
-    """Steps per second for each number of games, and where a step's time goes."""
+    """Steps per second of each view, and where a step's time goes."""
     rows = result["rows"]
     learner = [row for row in rows if row["view"] == "learner"]
     others = [row for row in rows if row["view"] != "learner"]
@@ -123,19 +123,23 @@ def print_bench(result: Json, console: Console) -> None:
         title += f", {others[0]['players']} players, all seats"
     speeds = table(
         title,
-        *("games", "steps/s", "slowest run", "with sampling"),
-        *(["× SyncVectorEnv"] if sync else []),
+        *("view", "games", "steps/s", "slowest", "with sampling"),
+        *(["× sync"] if sync else []),
     )
+    speeds.columns[0].no_wrap = True
     parts = table(
         "Microseconds a step of one game, engine alone",
         *("games", "apply", "of it legal", "deal", "observe", "sampling"),
     )
     for row in others:
         games = f"{row['num_envs']:,}"
+        if "threads" in row:
+            games = f"{row['threads']} × {games}"
         ratio = [f"{row['sync_ratio']:.1f}" if "sync_ratio" in row else ""] if sync else []
-        speeds.add_row(games, *_speeds(row), *ratio)
-        times = (row["parts_us"][key] for key in ("apply", "legal", "deal", "observe", "sampling"))
-        parts.add_row(games, *(f"{time:.3g}" for time in times))
+        speeds.add_row(_view(row), games, *row_speeds(row), *ratio)
+        if "parts_us" in row:
+            kinds = ("apply", "legal", "deal", "observe", "sampling")
+            parts.add_row(games, *(f"{row['parts_us'][kind]:.3g}" for kind in kinds))
     console.print(speeds, parts)
     if learner:
         seats = table(
@@ -145,19 +149,26 @@ def print_bench(result: Json, console: Console) -> None:
         names = short_names([row["opponents"] for row in learner])
         for row in learner:
             games, decisions = f"{row['num_envs']:,}", f"{row['decisions_per_second']:,}"
-            seats.add_row(names[row["opponents"]], games, *_speeds(row), decisions)
+            seats.add_row(names[row["opponents"]], games, *row_speeds(row), decisions)
         console.print(seats)
     machine, versions = result["machine"], result["versions"]
     console.print(
-        f"Best of {result['repeats']} runs · edition {result['edition']['name']} · engine numpy · "
-        f"{machine['cpu']}, {machine['cores']} cores, load {machine['load']} · "
-        f"Python {versions['python']}, NumPy {versions['numpy']}.",
+        f"Best of {result['repeats']} runs · edition {result['edition']['name']} · engine "
+        f"{rows[0]['backend']} · {machine['cpu']}, {machine['cores']} cores, load "
+        f"{machine['load']} · Python {versions['python']}, NumPy {versions['numpy']}.",
         style="dim",
         highlight=False,
     )
 
 
-def _speeds(row: Json) -> tuple[str, str, str]:
+def _view(row: Json) -> str:
+    """What a bench's row measures, for people."""
+    view = str(row["view"]).replace("_", " ")
+    return f"{view}, {row['policy']}" if "policy" in row else view
+
+
+def row_speeds(row: Json) -> tuple[str, str, str]:
+    """Of a bench's row: the best run, how much slower the slowest was, the best with sampling."""
     sampled = row["steps_per_second_with_sampling"]
     return f"{row['steps_per_second']:,}", f"−{row['spread']:.0%}", f"{sampled:,}"
 

@@ -58,6 +58,7 @@ def evaluate_against(
     seeds: npt.NDArray[np.uint64],
     *,
     batch_size: int = DEFAULT_BATCH,
+    backend: str = "auto",
     start: int = 0,
     on_finished: Callable[[int], None] | None = None,
 ) -> Against:
@@ -67,6 +68,7 @@ def evaluate_against(
         num_players: P, as many seats as the edition allows.
         seeds: game seeds, uint64 (D,), such as ``seed_list("dev", 200)``.
         batch_size: games played at once; changes the time taken and nothing else.
+        backend: the engine's; numba where it is installed, by default.
         start: number of the first deal, for the agents' own draws.
         on_finished: called now and then with the number of games that ended since the last call.
 
@@ -87,6 +89,7 @@ def evaluate_against(
         edition,
         seeds,
         batch_size=batch_size,
+        backend=backend,
         start=start,
         on_finished=on_finished,
     )

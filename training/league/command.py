@@ -19,6 +19,7 @@ def run_league(
     seeds: str,
     edition: str | None,
     batch_size: int,
+    backend: str,
     out: str | None,
     seed: int,
     as_json: bool,
@@ -38,6 +39,7 @@ def run_league(
             rotations=rotations,
             seeds=seeds,
             batch_size=batch_size,
+            backend=backend,
             seed=seed,
         )
         deliver(
@@ -57,6 +59,7 @@ def run_versus(
     seeds: str,
     edition: str,
     batch_size: int,
+    backend: str,
     out: str | None,
     runs: Sequence[str],
     seed: int,
@@ -76,6 +79,7 @@ def run_versus(
             deals=deals,
             seeds=seeds,
             batch_size=batch_size,
+            backend=backend,
             seed=seed,
         )
         deliver(

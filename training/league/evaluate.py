@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent
+from incunabula.envs.backend import chosen_backend
 from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import (
-    BACKEND,
     MAX_BATCH,
     Entrant,
     edition_entry,
@@ -64,6 +64,7 @@ def evaluate_versus(
     deals: int = 2000,
     seeds: str = "final",
     batch_size: int = DEFAULT_BATCH,
+    backend: str = "auto",
     seed: int = 0,
 ) -> SeatsEvaluation:
     """Play the same deals with each agent from every seat, against copies of one opponent.
@@ -76,6 +77,7 @@ def evaluate_versus(
         deals: how many; each is played once from every seat.
         seeds: the published list they are taken from, ``dev`` or ``final``.
         batch_size: games played at once; changes the time taken and nothing else.
+        backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
 
     Raises:
@@ -85,6 +87,7 @@ def evaluate_versus(
     num_players = check_players(num_players, edition)
     check_count("batch size", batch_size, MAX_BATCH)
     check_count("games", deals, MAX_DEALS)
+    backend = chosen_backend(backend)
     list_of_deals = seed_list(seeds, deals)
     seed = as_seed(seed)
     players = named_agents(agents, edition, seed)
@@ -97,7 +100,7 @@ def evaluate_versus(
     rows = []
     with SlowProgress(len(players) * deals * num_players) as progress:
         for name, agent in players.items():
-            first_decisions([agent, opponent], edition, num_players)
+            first_decisions([agent, opponent], edition, num_players, backend)
             started = time.perf_counter()
             progress.advance(0, name)
             played[name] = evaluate_against(
@@ -107,10 +110,11 @@ def evaluate_versus(
                 num_players,
                 list_of_deals,
                 batch_size=batch_size,
+                backend=backend,
                 on_finished=progress.advance,
             )
             seconds = time.perf_counter() - started
-            rows.append(_agent_entry(name, agent, played[name], bootstrap, seconds))
+            rows.append(_agent_entry(name, agent, played[name], bootstrap, backend, seconds))
     result = {
         "schema_version": SCHEMA_VERSION,
         "game": edition.game,
@@ -120,7 +124,7 @@ def evaluate_versus(
         "seeds": {"list": seeds, "deals": int(deals), "sha256": list_hash(list_of_deals)},
         "agent_seed": seed,
         "bootstrap": bootstrap.description,
-        "backend": BACKEND,
+        "backend": backend,
         "versions": versions("numba"),
         "agents": rows,
         "paired": [
@@ -133,14 +137,19 @@ def evaluate_versus(
 
 
 def _agent_entry(
-    name: str, agent: Agent, played: Against, bootstrap: DealBootstrap, seconds: float
+    name: str,
+    agent: Agent,
+    played: Against,
+    bootstrap: DealBootstrap,
+    backend: str,
+    seconds: float,
 ) -> Json:
     """One agent's entry of the result."""
     games = played.games
     return {
         "name": name,
         **played.summary(bootstrap),
-        "backend": BACKEND,
+        "backend": backend,
         **policy_entry(agent),
         "timing": {
             "seconds": round(seconds, 3),

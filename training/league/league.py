@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent
+from incunabula.envs.backend import chosen_backend
 from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.errors import IncunabulaError
@@ -19,7 +20,6 @@ from incunabula.envs.scriptorium.edition import Edition, load_edition
 from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import (
-    BACKEND,
     MAX_BATCH,
     Entrant,
     edition_entry,
@@ -85,6 +85,7 @@ def league(
     rotations: str | None = None,
     seeds: str = "final",
     batch_size: int = DEFAULT_BATCH,
+    backend: str = "auto",
     seed: int = 0,
 ) -> League:
     """Let agents meet in all combinations, every deal in all seat rotations.
@@ -99,6 +100,7 @@ def league(
         rotations: ``cyclic`` or ``all``; by default all for up to three players, else cyclic.
         seeds: the published list the deals are taken from, ``dev`` or ``final``.
         batch_size: games played at once; changes the time taken and nothing else.
+        backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
 
     Raises:
@@ -109,6 +111,7 @@ def league(
     rotations = check_rotations(rotations, num_players)
     check_count("batch size", batch_size, MAX_BATCH)
     check_count("deals", deals, MAX_DEALS)
+    backend = chosen_backend(backend)
     list_of_deals = seed_list(seeds, deals)
     seed = as_seed(seed)
     specs = entrant_names(agents)
@@ -118,7 +121,7 @@ def league(
     players = _players(agents, specs, edition, seed)
 
     began = time.perf_counter()
-    first_decisions(players, edition, num_players)
+    first_decisions(players, edition, num_players, backend)
     total = deals * len(plan.seats)
     with SlowProgress(total, f"{total:,} games") as progress:
         games = play_tables(
@@ -128,6 +131,7 @@ def league(
             list_of_deals,
             turns=plan.turn,
             batch_size=batch_size,
+            backend=backend,
             on_finished=progress.advance,
         )
     outcomes = Outcomes(games.seats, games.scores)
@@ -144,7 +148,7 @@ def league(
         "decisions_per_game": round(float(games.decisions.mean()), DIGITS),
         "agent_seed": seed,
         "bootstrap": bootstrap.description,
-        "backend": BACKEND,
+        "backend": backend,
         "versions": versions("choix", "scipy", "numba"),
         "tables": [
             {"agents": [names[i] for i in table], "seatings": plan.table.count(number)}

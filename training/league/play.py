@@ -58,6 +58,7 @@ def play_tables(
     *,
     turns: Sequence[int] | None = None,
     batch_size: int = DEFAULT_BATCH,
+    backend: str = "auto",
     start: int = 0,
     on_finished: Callable[[int], None] | None = None,
 ) -> TableGames:
@@ -73,6 +74,7 @@ def play_tables(
         turns: a number in 0..31 for each seating, for the agents' own draws, which are the same in
             games of the same deal and number; by default 0 to S - 1.
         batch_size: games played at once.
+        backend: the engine's; numba where it is installed, by default.
         start: number of the first deal, for the agents' own draws.
         on_finished: called now and then with the number of games that ended since the last call.
 
@@ -91,7 +93,7 @@ def play_tables(
     scores, decisions = np.zeros((n, players), np.int64), np.zeros(n, np.int64)
     work = [Work() for _ in agents]
     actor = np.array(first_of(agents))[sitting]
-    engine = ScriptoriumEngine(load_edition(edition), min(batch_size, n), players)
+    engine = ScriptoriumEngine(load_edition(edition), min(batch_size, n), players, backend)
 
     def act(part: Part) -> IntpArray:
         deal, setting = np.divmod(part.games, settings)
@@ -134,9 +136,13 @@ def first_of(agents: Sequence[Agent]) -> list[int]:
     return [next(i for i, other in enumerate(agents) if other is agent) for agent in agents]
 
 
-def first_decisions(agents: Sequence[Agent], edition: BaseEdition, num_players: int) -> None:
-    """Let each agent decide once before the clock starts: what it compiles or loads isn't play."""
-    engine = ScriptoriumEngine(load_edition(edition), 1, num_players)
+def first_decisions(
+    agents: Sequence[Agent], edition: BaseEdition, num_players: int, backend: str
+) -> None:
+    """Let agents and engine decide something before the clock starts: what they compile or load
+    isn't play."""
+    engine = ScriptoriumEngine(load_edition(edition), 1, num_players, backend)
     engine.deal(np.arange(1), [0])
     for agent in {id(agent): agent for agent in agents}.values():
         ask(agent, View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+    engine.apply(engine.mask.argmax(axis=1))

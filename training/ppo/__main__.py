@@ -16,6 +16,7 @@ def _main(
     steps: Annotated[int | None, typer.Option(help="Replaces total_steps.")] = None,
     num_envs: Annotated[int | None, typer.Option(help="Replaces num_envs.")] = None,
     players: Annotated[str | None, typer.Option(help="Replaces players, such as 2,3,4.")] = None,
+    backend: Annotated[str | None, typer.Option(help="numpy, numba or auto.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Train as a configuration says."""
@@ -31,6 +32,7 @@ def _main(
         steps=steps,
         num_envs=num_envs,
         players=players,
+        backend=backend,
         as_json=as_json,
     )
 

@@ -36,6 +36,7 @@ def train(
     steps: int | None = None,
     num_envs: int | None = None,
     players: str | None = None,
+    backend: str | None = None,
     quiet: bool = False,
 ) -> dict[str, Any]:
     """Train, or go on training; returns the run's summary.
@@ -45,10 +46,10 @@ def train(
         config: name or file; "default" by default. With a game, NAME means the shipped GAME-NAME
             if there is one.
         out: a new folder for the run; by default runs/NAME.
-        resume: the folder of a run to go on with, with its own configuration (then only `steps`
-            and `device` can be given).
-        seed, steps, num_envs, players: replace the configuration's; players are numbers with
-            commas between.
+        resume: the folder of a run to go on with, with its own configuration (then only `steps`,
+            `device` and `backend` can be given).
+        seed, steps, num_envs, players, backend: replace the configuration's; players are numbers
+            with commas between.
 
     Raises:
         IncunabulaError: what is wrong with the options, the configuration or the folder.
@@ -69,7 +70,7 @@ def train(
                 raise IncunabulaError(f"{name}: can't be given with resume; the run has its own")
         if steps is not None and steps < 1:
             raise IncunabulaError(f"steps: must be at least 1, not {steps}")
-        trainer = Trainer.resume(resume, steps, device)
+        trainer = Trainer.resume(resume, steps, device, backend)
     else:
         name = _shipped_name(game, DEFAULT if config is None else config)
         loaded = load_config(name)
@@ -81,6 +82,7 @@ def train(
             total_steps=steps,
             num_envs=num_envs,
             players=None if players is None else _numbers(players, loaded),
+            backend=backend,
         )
         name = Path(name).stem
         folder = Path(out) if out is not None else default_folder(name)

@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from incunabula.envs.backend import BACKENDS
 from incunabula.envs.documents import (
     FLAG,
     LIST,
@@ -175,6 +176,8 @@ class TrainConfig(_Part):
         "auto"
     )
     torch_threads: Annotated[int, whole(1, 1024)] = 1
+    backend: Annotated[Literal["numpy", "numba", "auto"], one_of(*BACKENDS)] = "auto"
+    """The engine's; `auto` is numba where it is installed. Changes only the time taken."""
 
     KINDS: ClassVar[tuple[str, ...]] = ()
     """Networks that understand the game."""

@@ -52,9 +52,10 @@ def evaluate_weights(
     games = config.eval.games
     agent = PolicyAgent(Policy(Path("policy"), description, weights, ""), edition)
     if isinstance(config, ScriptoriumConfig):
-        return evaluate_seats(agent, edition, config.players, games)
+        return evaluate_seats(agent, edition, config.players, games, config.backend)
     assert isinstance(edition, Edition)
-    played = play_games(agent, edition, seed_list(SEEDS, games), on_finished=on_finished)
+    seeds = seed_list(SEEDS, games)
+    played = play_games(agent, edition, seeds, backend=config.backend, on_finished=on_finished)
     mean, interval = mean_interval(played.score)
     return {
         "eval_mean": mean,
@@ -66,7 +67,11 @@ def evaluate_weights(
 
 
 def evaluate_seats(
-    agent: Agent, edition: BaseEdition, players: tuple[int, ...], deals: int
+    agent: Agent,
+    edition: BaseEdition,
+    players: tuple[int, ...],
+    deals: int,
+    backend: str = "auto",
 ) -> dict[str, Any]:
     """What an agent does against copies of each baseline, on the first dev deals from every seat.
 
@@ -82,7 +87,8 @@ def evaluate_seats(
     shares = []
     for count, (name, part) in product(players, BASELINES.items()):
         seeds = seed_list(SEEDS, max(1, deals // part))
-        against = evaluate_against(agent, make_agent(name, edition), edition, count, seeds)
+        opponent = make_agent(name, edition)
+        against = evaluate_against(agent, opponent, edition, count, seeds, backend=backend)
         summary = against.summary()
         for figure, called in FIGURES.items():
             found[f"eval/{count}/{name}/{figure}"] = summary[called]

@@ -54,6 +54,7 @@ def make_environment(config: TrainConfig, seed: int) -> Environment:
             reward=config.reward,
             reward_scale=config.reward_scale,
             opponents=config.opponents,
+            backend=config.backend,
         )
     assert isinstance(config, BibliogamoConfig)
     return TrainingVecEnv(
@@ -65,6 +66,7 @@ def make_environment(config: TrainConfig, seed: int) -> Environment:
         shaping=config.shaping,
         skip_forced=config.skip_forced,
         illegal_reward=config.illegal_reward if config.algorithm == "ppo" else None,
+        backend=config.backend,
     )
 
 
@@ -123,6 +125,14 @@ class Learner:
         self.model = make_model(config, self.environment, seeds["torch"], device, bf16)
         self.model.set_logger(Logger(None, []))
         _, self._callback = self.model._setup_learn(config.total_steps, _Quiet())
+
+    @property
+    def backend(self) -> str:
+        """What works out the rules of the training games."""
+        environment = self.environment
+        if isinstance(environment, SelfPlayVecEnv):
+            return environment.groups[0].engine.backend.name
+        return environment.engine.backend.name
 
     @property
     def steps(self) -> int:

@@ -1,7 +1,7 @@
 """A run folder: everything about one training run, in files that survive a kill at any moment.
 
 config.yaml        the configuration, overrides included
-versions.json      what it ran with: versions, machine, precision
+versions.json      what it ran with: versions, machine, precision, backend
 seeds.json         the seeds everything random comes from
 metrics.jsonl      one line a rollout, and one an evaluation (with `eval_mean`)
 tensorboard/       the same for TensorBoard

@@ -47,9 +47,11 @@ class Group:
         opponent: int8 (n,), who holds the other seats, an index of OPPONENTS.
     """
 
-    def __init__(self, edition: Edition, players: int, rows: slice, seed: int) -> None:
+    def __init__(
+        self, edition: Edition, players: int, rows: slice, seed: int, backend: str
+    ) -> None:
         n = rows.stop - rows.start
-        self.engine = ScriptoriumEngine(edition, n, players)
+        self.engine = ScriptoriumEngine(edition, n, players, backend)
         self.rows, self.all, self.players = rows, np.arange(n), players
         self.base = np.array([(seed + i) % 2**64 for i in range(rows.start, rows.stop)], np.uint64)
         self.episode = np.zeros(n, np.uint64)
@@ -82,6 +84,7 @@ class SelfPlayVecEnv(VecEnv):
         seed: row i plays the games of a single environment seeded seed + i.
         reward: what a seat is paid, times `reward_scale`.
         opponents: weights of who holds the other seats.
+        backend: the engines'.
 
     Attributes:
         seats: the most players of a game, S.
@@ -100,6 +103,7 @@ class SelfPlayVecEnv(VecEnv):
         reward: Reward,
         reward_scale: float = 1.0,
         opponents: Opponents,
+        backend: str = "numpy",
     ) -> None:
         self.edition = load_edition(edition)
         allowed = self.edition.rules.players
@@ -116,7 +120,7 @@ class SelfPlayVecEnv(VecEnv):
         self.filled = 0
         parts = np.array_split(np.arange(num_envs), len(players))
         self.groups = [
-            Group(self.edition, count, slice(int(part[0]), int(part[-1]) + 1), seed)
+            Group(self.edition, count, slice(int(part[0]), int(part[-1]) + 1), seed, backend)
             for count, part in zip(sorted(players), parts, strict=True)
         ]
         self.seats = max(players)

@@ -65,12 +65,18 @@ class Trainer:
 
     @classmethod
     def resume(
-        cls, folder: str | Path, total_steps: int | None = None, device: str | None = None
+        cls,
+        folder: str | Path,
+        total_steps: int | None = None,
+        device: str | None = None,
+        backend: str | None = None,
     ) -> "Trainer":
-        """Go on with a run from its last checkpoint; `total_steps` lengthens or shortens it."""
+        """Go on with a run from its last checkpoint; `total_steps` lengthens or shortens it,
+        `backend` replaces its own, which changes nothing but the time taken."""
         run, config = RunFolder.open(folder)
         run.lock()
         try:
+            config = with_overrides(config, total_steps=total_steps, backend=backend)
             return cls._resume(run, config, total_steps, device)
         except BaseException:
             run.unlock()
@@ -80,7 +86,6 @@ class Trainer:
     def _resume(
         cls, run: RunFolder, config: TrainConfig, total_steps: int | None, device: str | None
     ) -> "Trainer":
-        config = with_overrides(config, total_steps=total_steps)
         steps, checkpoint = run.last_checkpoint()
         if total_steps is not None and total_steps < steps:
             raise IncunabulaError(
@@ -148,6 +153,7 @@ class Trainer:
             "cpu_seconds": round(self.cpu_seconds, 2),
             "steps_per_second": round(self.learner.steps / max(self.seconds, 1e-9), 1),
             "precision": self.precision,
+            "backend": self.learner.backend,
             "policy": str(run.best_policy),
             "best": self.best,
             "last": self.last_evaluation,
@@ -254,6 +260,7 @@ class Trainer:
                 "seed": config.seed,
                 "seconds": round(self.seconds, 1),
                 "precision": self.precision,
+                "backend": learner.backend,
                 "evaluation": evaluation,
                 "curve": [{"steps": at.steps, "eval_mean": at.mean} for at in curve],
                 "config": config.model_dump(mode="json"),
@@ -269,11 +276,12 @@ class Trainer:
 
     def _versions(self) -> dict[str, Any]:
         return {
-            "versions": versions("torch", "stable_baselines3", "sb3_contrib", "gymnasium"),
+            "versions": versions("torch", "stable_baselines3", "sb3_contrib", "gymnasium", "numba"),
             "machine": machine(),
             "device": str(self.device),
             "precision": self.precision,
             "torch_threads": self.config.torch_threads,
+            "backend": self.learner.backend,
             "edition": self.edition.name,
             "edition_sha256": self.edition.sha256,
         }

@@ -40,6 +40,7 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
             then the sum over the decisions it took, and the discount counts the steps.
         illegal_reward: the (scaled) reward of an illegal action, which changes nothing else.
             None: illegal actions raise.
+        backend: the engine's.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
         shaping: Shaping | None = None,
         skip_forced: bool = False,
         illegal_reward: float | None = None,
+        backend: str = "numpy",
     ) -> None:
         super().__init__(
             num_envs,
@@ -60,6 +62,7 @@ class TrainingVecEnv(BibliogamoSB3VecEnv):
             seed=seed,
             illegal_action="raise" if illegal_reward is None else "penalize",
             illegal_reward=0.0 if illegal_reward is None else illegal_reward,
+            backend=backend,
         )
         self._first_seed = seed
         self._gamma = np.float32(gamma)

@@ -1,0 +1,52 @@
+"""Compile ahead: ``python -m incunabula.agents.precompile [game]``.
+
+Compiled code is kept on disk. What is run next, in however many processes, then need not compile:
+the backend and the stepper of each game, the greedy agent, rollouts.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from incunabula.agents.agent import View
+from incunabula.agents.baselines import make_greedy
+from incunabula.agents.rollout import POLICIES, rollout
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.compiled.functions import can_compile
+from incunabula.envs.engine import Engine
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.envs.stepper import Stepper
+
+GAMES = ("bibliogamo", "scriptorium")
+
+
+def precompile(game: str) -> None:
+    """Play a step of the game in each compiled way; nothing to do where numba is missing."""
+    if not can_compile():
+        return
+    maker = ScriptoriumEngine if game == "scriptorium" else BibliogamoEngine
+    engine: Engine = maker(game, backend="numba")
+    stepper = Stepper(engine)
+    stepper.step(stepper.action_mask.argmax(axis=1))
+    make_greedy(game).act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+    for policy in POLICIES:
+        rollout(stepper, policy, 1)
+
+
+def main(games: Sequence[str]) -> None:
+    """Compile what the named games need, or all."""
+    unknown = [game for game in games if game not in GAMES]
+    if unknown:
+        sys.exit(f"precompile: expected {' or '.join(GAMES)}, got {unknown[0]!r}")
+    for game in games or GAMES:
+        began = time.perf_counter()
+        precompile(game)
+        print(f"{game}: {time.perf_counter() - began:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

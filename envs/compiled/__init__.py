@@ -1,0 +1,1 @@
+"""Code in numba's subset: what is written once runs compiled where numba is installed."""
