@@ -80,6 +80,16 @@ def play_rows(g: Any, rows: Any, policy: Any, most: int) -> None:
             legal(t, a, s, i, mask)
 
 
+class _Task(NamedTuple):
+    """What is asked of a rollout, checked; each (n,)."""
+
+    rows: npt.NDArray[np.intp]
+    episode: npt.NDArray[np.uint64]
+    decision: Int64Array
+    most: int  # steps in each row
+    done: Rollout  # written
+
+
 class _Policy(NamedTuple):
     """An agent that plays inside compiled code."""
 
@@ -149,9 +159,10 @@ def rollout(
     agent = _agent(engine, policy, seed)
     if steps is None and stepper is not None:
         raise IncunabulaError("steps: expected a number, as a stepper's games never end")
-    if steps is not None and (isinstance(steps, bool) or not 0 <= steps < NO_END):
-        raise IncunabulaError(f"steps: expected a number of at least 0, got {steps!r}")
-    chosen = np.arange(engine.num_envs) if rows is None else np.asarray(rows, np.intp)
+    whole = isinstance(steps, (int, np.integer)) and not isinstance(steps, bool)
+    if steps is not None and not (whole and 0 <= steps < NO_END):
+        raise IncunabulaError(f"steps: expected a whole number of at least 0, got {steps!r}")
+    chosen = np.arange(engine.num_envs) if rows is None else np.array(rows, np.intp)
     n = len(chosen)
     if n and not 0 <= chosen.min() <= chosen.max() < engine.num_envs:
         raise IncunabulaError(f"rows: expected rows in 0..{engine.num_envs - 1}, got {chosen}")
@@ -164,13 +175,13 @@ def rollout(
             raise IncunabulaError(f"{name}: expected {n}, one for each row, got {given.shape}")
     total = np.zeros((n, engine.num_players), np.int64)
     done = Rollout(np.zeros(n, np.int64), np.zeros(n, np.int64), total)
-    most = NO_END if steps is None else int(steps)
+    task = _Task(chosen, own, before, NO_END if steps is None else int(steps), done)
     compiled_policy = _compiled_policy(engine, agent)
     taped = engine.state.tape.shape[1] > 0
     if compiled_policy is not None and not taped:
-        _run(engine, stepper, compiled_policy, chosen, own, before, most, done)
+        _run(engine, stepper, compiled_policy, task)
     else:
-        _ask(engine, stepper, agent, chosen, own, before, most, done)
+        _ask(engine, stepper, agent, task)
     return done
 
 
@@ -184,16 +195,7 @@ def _agent(engine: Engine, policy: str | Agent, seed: int) -> Agent:
     return RandomAgent(seed) if policy == "random" else make_greedy(engine.game)
 
 
-def _run(
-    engine: Engine,
-    stepper: Stepper | None,
-    policy: _Policy,
-    rows: npt.NDArray[np.intp],
-    episode: npt.NDArray[np.uint64],
-    decision: Int64Array,
-    most: int,
-    done: Rollout,
-) -> None:
+def _run(engine: Engine, stepper: Stepper | None, policy: _Policy, task: _Task) -> None:
     """Inside compiled code."""
     backend = engine.backend
     assert isinstance(backend, CompiledBackend)
@@ -210,29 +212,21 @@ def _run(
             "how": -1,
             "for_ever": stepper is not None,
             "by_mask": policy.by_mask,
-            "stream": np.uint64(AGENT_STREAM) + episode,
-            "decision": decision,
-            "steps": done.steps,
-            "games": done.games,
-            "total": done.score,
+            "stream": np.uint64(AGENT_STREAM) + task.episode,
+            "decision": task.decision,
+            "steps": task.done.steps,
+            "games": task.done.games,
+            "total": task.done.score,
             "base": no_games if stepper is None else stepper.base,
             "episode": no_games if stepper is None else stepper.episode,
         }
     )
-    policy.loop(arrays, rows, policy.value, most)
+    policy.loop(arrays, task.rows, policy.value, task.most)
 
 
-def _ask(
-    engine: Engine,
-    stepper: Stepper | None,
-    agent: Agent,
-    rows: npt.NDArray[np.intp],
-    episode: npt.NDArray[np.uint64],
-    decision: Int64Array,
-    most: int,
-    done: Rollout,
-) -> None:
+def _ask(engine: Engine, stepper: Stepper | None, agent: Agent, task: _Task) -> None:
     """By asking the agent for the actions of all rows at once."""
+    rows, episode, decision, most, done = task
     live = np.flatnonzero((engine.state.phase[rows] != engine.over) & (most > 0))
     while live.size:
         playing = rows[live]

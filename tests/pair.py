@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.envs.bibliogamo import twin as bibliogamo_twin
+from incunabula.envs.bibliogamo.actions import Actions as BibliogamoActions
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import TapeError
 from incunabula.envs.engine import Engine
@@ -92,21 +93,30 @@ def assert_same(one: Engine, two: Engine) -> None:
 
 
 class Play:
-    """Legal actions at random; where an action is ``liked``, usually one of those."""
+    """Legal actions at random; where some are liked, usually one of those."""
 
     def __init__(self, engine: Engine, rng: Rng) -> None:
-        self.rng = rng
-        liked = np.ones(engine.actions.n, np.bool_)
+        self.rng, self.actions = rng, engine.actions
+        self.liked = np.ones(engine.actions.n, np.bool_)
         if isinstance(engine, ScriptoriumEngine):
             for kind in (Kind.LECTERN, Kind.BUY, Kind.END, Kind.DISCARD_ACHIEVEMENT):
-                liked[engine.actions.of(kind)] = False
+                self.liked[engine.actions.of(kind)] = False
         else:
-            liked[[engine.actions.end, engine.actions.keep, engine.actions.stay]] = False
-            liked[engine.actions.lift : engine.actions.pay] = False
-        self.liked = liked
+            self.liked[[engine.actions.end, engine.actions.keep, engine.actions.stay]] = False
+            self.liked[engine.actions.lift : engine.actions.pay] = False
+            self._favour()
+
+    def _favour(self) -> None:
+        """Like hiring into one tower: now and then another, so that books get sold."""
+        a = self.actions
+        self.liked[a.hire : a.lift] = np.arange(a.lift - a.hire) % a.towers == self.rng.integers(
+            a.towers
+        )
 
     def __call__(self, mask: npt.NDArray[np.bool_]) -> Rows:
         n, width = mask.shape
+        if isinstance(self.actions, BibliogamoActions) and self.rng.random() < 0.05:
+            self._favour()
         row, action = np.divmod(np.flatnonzero(mask), width)
         liked = self.liked[action]
         picky = (np.bincount(row[liked], minlength=n) > 0) & (self.rng.random(n) < 0.8)
@@ -172,7 +182,9 @@ class Pair:
             self.both(again, taped[:1], seeds)
 
     def steps(self) -> None:
-        """Several steps."""
+        """Several steps, in games that have ended too: these are dealt anew."""
+        over = np.flatnonzero(~self.one.mask.any(axis=1))
+        self.both("deal", over, self.seeds(len(over)), *self.how(len(over)))
         for _ in range(8):
             self.step()
 

@@ -139,15 +139,22 @@ def odd_bibliogamo() -> dict[str, Json]:
         data["cards"] = data["cards"][:cards]
         return data
 
-    one = tiny(days=9, hires_per_turn=2, cubes=4)
-    one["towers"] = one["towers"][:1]
-    one["board"]["spaces"] = [one["towers"][0]["name"]]
-    one["start"]["librarian"] = 0
-    for collection in one["prestige"]:
-        collection["slots"] = [{"tower": one["towers"][0]["name"], "vp": 3}]
+    # One tower that one scribe completes, and collections of several slots and of one.
+    one = tiny(days=9, hires_per_turn=2, florin_cap=5)
+    name = one["towers"][0]["name"]
+    one["towers"] = [{"name": name, "requires": {"scribe": 1}}]
+    one["board"]["spaces"] = [name]
+    one["prestige"] = [
+        {"name": str(n), "bonus": 4, "slots": [{"tower": name, "vp": vp} for vp in vps]}
+        for n, vps in enumerate([(1, 3, 3, 0, 3), (2,), (0, 0)])
+    ]
+    # A scribe, a binder, and both: a tower is complete, but no two cards are left to be flipped.
+    few = tiny(hand_size=2, days=20)
+    few["cards"] = [few["cards"][k] | {"id": n} for n, k in enumerate((1, 6, 7))]
     return {
         "as it is sold": edition("bibliogamo"),
         "one tower": one,
+        "too few cards to sell": few,
         "one day": tiny(days=1),
         "hand of one": tiny(hand_size=1, days=6),
         "hand of all cards": tiny(hand_size=8, days=9),

@@ -146,8 +146,9 @@ def test_arguments() -> None:
     engine = dealt(GAMES["bibliogamo-tiny"], 3)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"policy": "gredy"}, "policy: expected random or greedy or an agent, got 'gredy'"),
-        ({"steps": -1}, "steps: expected a number of at least 0, got -1"),
-        ({"steps": True}, "steps: expected a number of at least 0, got True"),
+        ({"steps": -1}, "steps: expected a whole number of at least 0, got -1"),
+        ({"steps": True}, "steps: expected a whole number of at least 0, got True"),
+        ({"steps": 2.5}, "steps: expected a whole number of at least 0, got 2.5"),
         ({"rows": np.array([0, 3])}, "rows: expected rows in 0..2"),
         ({"rows": np.array([-1])}, "rows: expected rows in 0..2"),
         ({"rows": np.array([1, 1])}, "rows: expected distinct rows"),
