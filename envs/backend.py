@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.compiled.functions import can_compile, numba_is_there
+from incunabula.envs.compiled.functions import can_compile, why_no_numba
 from incunabula.envs.documents import did_you_mean
 from incunabula.envs.errors import IncunabulaError
 
@@ -25,10 +25,10 @@ BLOCK = 1024
 
 
 def chosen_backend(backend: str) -> str:
-    """``numpy`` or ``numba``; ``auto`` is numba where it is installed.
+    """``numpy`` or ``numba``; ``auto`` is numba where it is installed and works.
 
     Raises:
-        IncunabulaError: there is no such backend, or it is not installed.
+        IncunabulaError: there is no such backend, or it can't be used here.
     """
     if backend not in BACKENDS:
         raise IncunabulaError(
@@ -37,10 +37,9 @@ def chosen_backend(backend: str) -> str:
         )
     if backend == "auto":
         return "numba" if can_compile() else "numpy"
-    if backend == "numba" and not numba_is_there():
-        raise IncunabulaError(
-            "backend: numba is not installed: pip install 'incunabula[fast]', or choose numpy"
-        )
+    why_not = why_no_numba() if backend == "numba" else None
+    if why_not is not None:
+        raise IncunabulaError(f"backend: {why_not}, or choose numpy")
     return backend
 
 

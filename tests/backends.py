@@ -9,6 +9,7 @@ import pytest
 from incunabula.envs.compiled.functions import interpreted, numba_is_there
 
 BOTH = ("numpy", "numba")
+NOT_INSTALLED = "numba is not installed: pip install 'incunabula[fast]'"  # as it is told
 
 needs_numba = pytest.mark.skipif(not numba_is_there(), reason="numba is not installed")
 

@@ -21,7 +21,7 @@ from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.envs.stepper import Stepper
-from tests.backends import BOTH, as_python, needs_numba
+from tests.backends import BOTH, NOT_INSTALLED, as_python, needs_numba
 from tests.play import scripted
 
 __all__ = ["as_python"]
@@ -103,7 +103,7 @@ def test_auto_is_numba_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_everything_works_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend_module, "numba_is_there", lambda: False)
+    monkeypatch.setattr(backend_module, "why_no_numba", lambda: NOT_INSTALLED)
     assert ENGINES["bibliogamo"]("auto").backend.name == "numpy"
     with pytest.raises(IncunabulaError, match=r"^backend: numba is not installed: pip install"):
         ENGINES["bibliogamo"]("numba")
@@ -281,7 +281,7 @@ def test_a_copy_of_a_grown_state_is_bound_to_its_own_tapes(how: str) -> None:
 @needs_numba
 def test_a_pickle_says_so_where_numba_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     pickled = pickle.dumps(dealt("bibliogamo", "numba"))
-    monkeypatch.setattr(backend_module, "numba_is_there", lambda: False)
+    monkeypatch.setattr(backend_module, "why_no_numba", lambda: NOT_INSTALLED)
     with pytest.raises(IncunabulaError, match=r"^backend: numba is not installed"):
         pickle.loads(pickled)
 

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from incunabula.envs import backend as backends
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import TapeError, order_items, orders_of, sort_items
-from incunabula.envs.compiled.functions import interpreted, numba_is_there
+from incunabula.envs.compiled.functions import interpreted
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from tests.backends import NOT_INSTALLED, needs_numba
 from tests.by_hand_scriptorium import varied_editions
 from tests.pair import DEEDS, Json, Pair, Play, Rows, assert_same, make, same, with_kernels
 from tests.play import edition, large_edition
@@ -28,7 +29,6 @@ from tests.play_scriptorium import data_of
 from tests.strategies import editions
 from tests.strategies_scriptorium import editions as scriptorium_editions
 
-needs_numba = pytest.mark.skipif(not numba_is_there(), reason="numba is not installed")
 LUCK = st.integers(0, 2**32 - 1)
 GAMES = [("bibliogamo", 1), ("scriptorium", 2), ("scriptorium", 3), ("scriptorium", 4)]
 
@@ -438,7 +438,7 @@ def test_a_backend_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch)
         IncunabulaError, match=r"^backend: expected one of numpy, numba, auto.*numpy"
     ):
         BibliogamoEngine("bibliogamo-tiny", 1, "numpi")
-    monkeypatch.setattr(backends, "numba_is_there", lambda: False)
+    monkeypatch.setattr(backends, "why_no_numba", lambda: NOT_INSTALLED)
     monkeypatch.setattr(backends, "can_compile", lambda: False)
     assert ScriptoriumEngine("scriptorium-tiny", 1, 2, "auto").backend.name == "numpy"
     with pytest.raises(

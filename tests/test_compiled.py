@@ -21,8 +21,7 @@ from incunabula.envs.compiled import functions
 from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.compiled.functions import can_compile, compiled, compiled_apart, interpreted
 from incunabula.envs.errors import IncunabulaError
-
-needs_numba = pytest.mark.skipif(not can_compile(), reason="numba is not installed")
+from tests.backends import NOT_INSTALLED, needs_numba
 
 
 @compiled_apart
@@ -111,9 +110,51 @@ def test_backends_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         assert chosen_backend("auto") == "numpy"
     with pytest.raises(IncunabulaError, match=r"expected one of numpy, numba, auto, got 'nunba'"):
         chosen_backend("nunba")
-    monkeypatch.setattr("incunabula.envs.backend.numba_is_there", lambda: False)
+    monkeypatch.setattr("incunabula.envs.backend.why_no_numba", lambda: NOT_INSTALLED)
     with pytest.raises(IncunabulaError, match=r"pip install 'incunabula\[fast\]'"):
         chosen_backend("numba")
+
+
+@pytest.mark.parametrize(
+    ("switch", "said"), [("1", "numba is switched off"), ("0", "none"), ("", "none")]
+)
+@needs_numba
+def test_numba_switched_off_is_as_if_it_were_missing(switch: str, said: str) -> None:
+    code = (
+        "from incunabula.envs.backend import chosen_backend\n"
+        "from incunabula.envs.compiled.functions import why_no_numba\n"
+        "print(chosen_backend('auto'), str(why_no_numba()).lower())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": switch},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    backend, why = done.stdout.split(maxsplit=1)
+    assert backend == ("numba" if said == "none" else "numpy")
+    assert why.startswith(said)
+
+
+def test_a_numba_that_fails_to_import_is_as_if_it_were_missing(tmp_path: Path) -> None:
+    (tmp_path / "numba.py").write_text("raise ImportError('Numba needs NumPy 1.99 or less')")
+    code = (
+        "from incunabula.envs.bibliogamo.engine import BibliogamoEngine as Engine\n"
+        "print(Engine(backend='auto').backend.name)\n"
+        "try:\n    Engine(backend='numba')\nexcept ValueError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "numpy",
+        "backend: numba can't be imported here (Numba needs NumPy 1.99 or less), or choose numpy",
+    ]
 
 
 class Terminal:

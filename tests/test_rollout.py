@@ -12,13 +12,12 @@ from incunabula.agents.agent import Agent, RandomAgent, View
 from incunabula.agents.baselines import make_greedy
 from incunabula.agents.rollout import Rollout, rollout
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.compiled.functions import can_compile
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.envs.stepper import Stepper
+from tests.backends import needs_numba
 
-needs_numba = pytest.mark.skipif(not can_compile(), reason="numba is not installed")
 Make = Callable[[int, str], Engine]
 GAMES: dict[str, Make] = {
     "bibliogamo": lambda n, backend: BibliogamoEngine("bibliogamo", n, backend),

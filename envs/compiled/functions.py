@@ -24,14 +24,27 @@ _interpreting = False
 
 
 @cache
+def why_no_numba() -> str | None:
+    """Why nothing can be compiled here: numba is missing, switched off, or at odds with what else
+    is installed. None if it can. Asking imports numba."""
+    if find_spec("numba") is None:
+        return "numba is not installed: pip install 'incunabula[fast]'"
+    try:
+        import numba
+    except Exception as error:  # it checks NumPy's version, llvmlite's, the processor
+        return f"numba can't be imported here ({error})"
+    if numba.config.DISABLE_JIT:
+        return "numba is switched off (environment variable NUMBA_DISABLE_JIT)"
+    return None
+
+
 def numba_is_there() -> bool:
-    """Whether numba is installed (it is not imported to find out)."""
-    return find_spec("numba") is not None
+    """Whether numba is installed and works."""
+    return why_no_numba() is None
 
 
 def can_compile() -> bool:
-    """Whether functions get compiled now: numba is installed, and this is no ``interpreted``
-    block."""
+    """Whether functions get compiled now: numba works, and this is no ``interpreted`` block."""
     return not _interpreting and numba_is_there()
 
 
