@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,20 @@ from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.training.evaluation.bench import STAGGER, bench
 from incunabula.training.evaluation.bench_play import EnvPlay, LearnerPlay, Timing
 from incunabula.training.evaluation.bench_stepper import (
-    ROLLOUT_STEPS,
+    SLOW_STEPS,
     RolloutPlay,
     StepperPlay,
     Threads,
 )
 
 PARTS = {"apply", "legal", "deal", "observe", "sampling"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_repeats() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("incunabula.training.evaluation.bench.REPEATS", 2)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +159,7 @@ def test_rollouts_count_their_steps_and_draw_on() -> None:
     play = RolloutPlay(Counted("scriptorium-tiny", 4, 2), "random", 0, 8)
     before = play._taken.copy()
     timing = play.run(0.0)
-    assert (play._taken - before).tolist() == [ROLLOUT_STEPS] * 4
+    assert (play._taken - before).tolist() == [SLOW_STEPS] * 4
     assert timing.steps == timing.with_sampling > 0
 
 

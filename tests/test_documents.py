@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from incunabula.agents.agent import View
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -47,13 +51,27 @@ def test_python_blocks_run(code: str) -> None:
     exec(compile(code, "block", "exec"), {"__name__": "__main__"})
 
 
+def test_the_planner_of_the_page_on_engines_plays() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/engines.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(blocks[-1], names)
+    engine, rows = BibliogamoEngine("bibliogamo-tiny", 3), np.arange(3)
+    engine.deal(rows, [0, 1, 2])
+    view = View(engine, rows, np.zeros(3, np.uint64), np.zeros(3, np.int64))
+    assert engine.mask[rows, names["Rollouts"]().act(view)].all()
+
+
 def commands() -> list[Any]:
     """Every `incunabula …` line of the pages, without its comment."""
-    found = []
+    found: list[Any] = []
+    seen: set[str] = set()
     for page in PAGES:
         for block in re.findall(r"```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             for line in block.splitlines():
-                if line.startswith("incunabula "):
+                # Where a run is kept makes no other command of it.
+                same = re.sub(r" --out \S+", "", line.partition("#")[0].strip())
+                if line.startswith("incunabula ") and same not in seen:
+                    seen.add(same)
                     found.append(pytest.param(shlex.split(line, comments=True)[1:], id=line[:60]))
     return found
 

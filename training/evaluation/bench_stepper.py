@@ -18,8 +18,9 @@ from incunabula.envs.stepper import Stepper
 from incunabula.training.evaluation.bench_play import Play, Timing
 
 _STREAM = np.uint64(AGENT_STREAM)
-ROLLOUT_STEPS = 256  # of each game in one call, about the length of a game; greedy takes fewer
-GREEDY_STEPS = 16
+# Steps of each game in one call of a rollout: about a game, and fewer where each step takes
+# its time.
+ROLLOUT_STEPS, SLOW_STEPS = 256, 16
 
 
 class CompiledDraws:
@@ -63,7 +64,8 @@ class RolloutPlay:
     def __init__(self, engine: Engine, policy: str | Agent, seed: int, stagger: int) -> None:
         self.stepper = StepperPlay(engine, seed, stagger).stepper
         self._policy, self._seed = policy, seed
-        self._steps = ROLLOUT_STEPS if policy == "random" else GREEDY_STEPS
+        quick = policy == "random" and engine.backend.name == "numba"
+        self._steps = ROLLOUT_STEPS if quick else SLOW_STEPS
         self._taken = np.zeros(engine.num_envs, np.int64)
         rollout(self.stepper, policy, 1)  # compiles
 
