@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +76,8 @@ def save_policy(
     """
     folder = Path(folder)
     engine = engine_of(edition)
-    _check_weights(folder, weights, expected_shapes(network, engine))
+    for fault in _weight_faults(folder, weights, expected_shapes(network, engine)):
+        raise IncunabulaError(fault.message)
     content = tensors_to_bytes(weights)
     description = {
         "format": FORMAT,
@@ -95,6 +96,18 @@ def save_policy(
     write_folder(folder, {WEIGHTS: content, DESCRIPTION: text.encode()})
 
 
+class Fault(NamedTuple):
+    """One reason why a policy folder can't be used.
+
+    Attributes:
+        about: files, game, edition, observation, actions or network.
+        message: a sentence that begins with the file.
+    """
+
+    about: str
+    message: str
+
+
 def load_policy(folder: str | Path, edition: BaseEdition | None = None) -> Policy:
     """Read and check a policy folder.
 
@@ -104,8 +117,36 @@ def load_policy(folder: str | Path, edition: BaseEdition | None = None) -> Polic
     Raises:
         IncunabulaError: what is missing, damaged, or made for something else, in one sentence.
     """
+
+    def refuse(fault: Fault) -> None:
+        raise IncunabulaError(fault.message)
+
+    return _read_policy(Path(folder), edition, refuse)
+
+
+def policy_faults(folder: str | Path, edition: BaseEdition | None = None) -> list[Fault]:
+    """Everything for which `load_policy` would refuse a folder, in its order; empty if nothing.
+
+    What can't be looked at since something else is wrong, such as the weights beside a description
+    that can't be read, is left out.
+    """
+    faults: list[Fault] = []
     try:
-        folder = existing_folder(Path(folder))
+        _read_policy(Path(folder), edition, faults.append)
+    except IncunabulaError as error:
+        faults.append(Fault("files", str(error)))
+    return faults
+
+
+def read_description(folder: str | Path) -> dict[str, Any]:
+    """What a policy folder says of itself: every field is there and of its type, no more.
+
+    Raises:
+        IncunabulaError: there is no such folder, or its description can't be read.
+    """
+    folder = Path(folder)
+    try:
+        folder = existing_folder(folder)
         is_folder, exists = folder.is_dir(), folder.exists()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -113,25 +154,44 @@ def load_policy(folder: str | Path, edition: BaseEdition | None = None) -> Polic
     if not is_folder:
         what = "is not a folder" if exists else "there is no such folder"
         raise IncunabulaError(f"{folder}: {what}; a policy is a folder with {DESCRIPTION}")
-    description = _read_description(folder / DESCRIPTION)
+    return _read_description(folder / DESCRIPTION)
+
+
+def _read_policy(
+    folder: Path, edition: BaseEdition | None, note: Callable[[Fault], None]
+) -> Policy:
+    """What a folder holds; each fault is noted, and one that leaves nothing to look at raised."""
+    description = read_description(folder)
+    folder = existing_folder(folder)
     for name in (WEIGHTS, DESCRIPTION):
         if (folder / name).is_symlink():
             raise IncunabulaError(f"{folder / name}: is a link; a policy's files must be its own")
-    path = folder / WEIGHTS
-    _check_game(folder / DESCRIPTION, description, edition)
-    network = check_network(description["network"], str(folder / DESCRIPTION), description["game"])
-    engine = None if edition is None else engine_of(edition)
+    path, about = folder / WEIGHTS, folder / DESCRIPTION
+    faults = list(_game_faults(about, description, edition))
+    for fault in faults:
+        note(fault)
+    network = None
+    if description["game"] in GAMES:
+        try:
+            network = check_network(description["network"], str(about), description["game"])
+        except IncunabulaError as error:
+            note(Fault("network", str(error)))
+    # With another game's edition there is nothing to compare.
+    engine = None if edition is None or faults else engine_of(edition)
     if engine is not None:
-        _check_edition(folder / DESCRIPTION, description, engine)
+        for fault in _edition_faults(about, description, engine):
+            note(fault)
     arrays = read_tensors(path)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     if sha256 != description["weights_sha256"]:
-        raise IncunabulaError(
+        message = (
             f"{path}: isn't the file {DESCRIPTION} describes (SHA-256 {sha256[:12]}, expected "
             f"{str(description['weights_sha256'])[:12]}); copy both files again"
         )
-    if engine is not None:
-        _check_weights(path, arrays, expected_shapes(network, engine))
+        note(Fault("files", message))
+    if engine is not None and network is not None:
+        for fault in _weight_faults(path, arrays, expected_shapes(network, engine)):
+            note(fault)
     weights = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
     return Policy(folder, description, weights, sha256)
 
@@ -191,55 +251,68 @@ def _read_description(path: Path) -> dict[str, Any]:
     return data
 
 
-def _check_game(path: Path, description: Mapping[str, Any], edition: BaseEdition | None) -> None:
+def _game_faults(
+    path: Path, description: Mapping[str, Any], edition: BaseEdition | None
+) -> Iterator[Fault]:
     game, players = description["game"], description.get("players")
     if edition is not None and game != edition.game:
-        raise IncunabulaError(f"{path}: game: the policy plays {game[:40]!r}, not {edition.game!r}")
+        message = f"{path}: game: the policy plays {game[:40]!r}, not {edition.game!r}"
+        yield Fault("game", message)
+        return
     if game not in GAMES:
-        raise IncunabulaError(
-            f"{path}: game: is {game[:40]!r}, but must be one of {', '.join(GAMES)}"
-        )
+        message = f"{path}: game: is {game[:40]!r}, but must be one of {', '.join(GAMES)}"
+        yield Fault("game", message)
+        return
     if game == "bibliogamo" and players is None:
         return
     good = isinstance(players, list) and all(type(n) is int and 2 <= n <= 4 for n in players)
     if not good or not players or game == "bibliogamo":
         what = "must be a list of numbers from 2 to 4" if game != "bibliogamo" else "is no field"
-        raise IncunabulaError(f"{path}: players: {what}")
+        yield Fault("game", f"{path}: players: {what}")
 
 
-def _check_edition(path: Path, description: Mapping[str, Any], engine: Engine) -> None:
+def _edition_faults(path: Path, description: Mapping[str, Any], engine: Engine) -> Iterator[Fault]:
     edition, layout, actions = engine.edition, engine.layout, engine.actions.n
-    for field, found, name in (
-        ("edition_sha256", edition.sha256, f"edition {edition.name!r}"),
-        ("layout_sha256", layout.sha256, "observation layout"),
+    for about, field, found, name in (
+        ("edition", "edition_sha256", edition.sha256, f"edition {edition.name!r}"),
+        ("observation", "layout_sha256", layout.sha256, "observation layout"),
     ):
         if description[field] != found:
-            made = f" (edition {description['edition'][:40]!r})" if "edition" in field else ""
-            raise IncunabulaError(
+            made = f" (edition {description['edition'][:40]!r})" if about == "edition" else ""
+            yield Fault(
+                about,
                 f"{path}: {field}: the policy was made for {description[field][:12]}{made}, "
-                f"but the {name} is {found[:12]}"
+                f"but the {name} is {found[:12]}",
             )
-    for field, size in (("observation_size", layout.size), ("actions", actions)):
+    for about, field, size in (
+        ("observation", "observation_size", layout.size),
+        ("actions", "actions", actions),
+    ):
         if description[field] != size:
-            raise IncunabulaError(f"{path}: {field}: is {description[field]}, but must be {size}")
+            message = f"{path}: {field}: is {description[field]}, but must be {size}"
+            yield Fault(about, message)
 
 
-def _check_weights(
+def _weight_faults(
     path: Path, arrays: Mapping[str, npt.NDArray[Any]], shapes: Mapping[str, tuple[int, ...]]
-) -> None:
-    """Exactly these arrays, float32, of these shapes, finite."""
+) -> Iterator[Fault]:
+    """Unless they are exactly these arrays, float32, of these shapes, finite."""
     for name, shape in shapes.items():
         if name not in arrays:
-            raise IncunabulaError(f"{path}: array {name} {list(shape)} of the network is missing")
+            message = f"{path}: array {name} {list(shape)} of the network is missing"
+            yield Fault("network", message)
     for name, array in arrays.items():
         if name not in shapes:
-            raise IncunabulaError(f"{path}: array {name[:60]!r} is none of the network's")
+            yield Fault("network", f"{path}: array {name[:60]!r} is none of the network's")
+            continue
         if array.dtype != np.float32:
-            raise IncunabulaError(f"{path}: array {name}: is {array.dtype}, but must be float32")
+            message = f"{path}: array {name}: is {array.dtype}, but must be float32"
+            yield Fault("network", message)
         if array.shape != shapes[name]:
-            raise IncunabulaError(
+            message = (
                 f"{path}: array {name}: has shape {list(array.shape)}, but the network that "
                 f"{DESCRIPTION} describes has {list(shapes[name])}"
             )
+            yield Fault("network", message)
         if not np.isfinite(array).all():
-            raise IncunabulaError(f"{path}: array {name}: holds values that aren't finite")
+            yield Fault("files", f"{path}: array {name}: holds values that aren't finite")

@@ -51,24 +51,38 @@ def make_agent(spec: str | Path, edition: BaseEdition, *, seed: int = 0) -> Agen
 
 
 def _policy_folder(spec: str | Path) -> Path:
-    """The policy folder that a path means."""
+    """The policy folder that an agent's path means."""
+    if not str(spec).strip():
+        raise IncunabulaError("agent: the name or path is empty")
+    found = policy_path(spec)
+    if found is not None:
+        return found
+    if isinstance(spec, str) and os.sep not in spec and "/" not in spec:
+        message = no_such("agent", spec, AGENTS)
+        raise IncunabulaError(f"{message}, or the path of a policy folder or run folder")
+    raise IncunabulaError(f"agent {str(spec)!r}: there is no such folder")
+
+
+def policy_path(path: str | Path) -> Path | None:
+    """The policy folder that a path means: itself, or the best policy of a run folder.
+
+    None if nothing is there.
+
+    Raises:
+        IncunabulaError: the path can't be read, or is a run that has no policy yet.
+    """
     from incunabula.agents.policy_folder import DESCRIPTION
     from incunabula.agents.tensors import existing_folder
 
-    if not str(spec).strip():
-        raise IncunabulaError("agent: the name or path is empty")
-    folder = Path(spec)
+    folder = Path(path)
     try:
         found = folder.exists() or existing_folder(folder).exists()
         run = not (folder / DESCRIPTION).exists() and existing_folder(folder / RUN_POLICY).is_dir()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise IncunabulaError(f"agent {str(spec)[:80]!r}: can't be read: {reason}") from None
-    if found:
-        if (folder / "metrics.jsonl").exists() and not run:
-            raise IncunabulaError(f"{folder}: this training run has no policy yet; let it go on")
-        return folder / RUN_POLICY if run else folder
-    if isinstance(spec, str) and os.sep not in spec and "/" not in spec:
-        message = no_such("agent", spec, AGENTS)
-        raise IncunabulaError(f"{message}, or the path of a policy folder or run folder")
-    raise IncunabulaError(f"agent {str(spec)!r}: there is no such folder")
+        raise IncunabulaError(f"{str(path)[:80]!r}: can't be read: {reason}") from None
+    if not found:
+        return None
+    if (folder / "metrics.jsonl").exists() and not run:
+        raise IncunabulaError(f"{folder}: this training run has no policy yet; let it go on")
+    return folder / RUN_POLICY if run else folder

@@ -192,10 +192,11 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         temporary.rename(folder)
         _sync_folder(folder.parent)
         _remove(old)
-    except OSError as error:
-        raise IncunabulaError(f"{folder}: can't be written: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"{folder}: can't be written: {reason}") from None
     finally:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             _remove(temporary)
 
 

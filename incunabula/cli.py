@@ -14,6 +14,8 @@ from typing import Annotated
 
 import typer
 
+from incunabula.cli_options import JsonOption
+from incunabula.cli_policies import policies_app
 from incunabula.streams import print_anything
 
 app = typer.Typer(
@@ -24,8 +26,8 @@ app = typer.Typer(
 )
 editions_app = typer.Typer(help="Edition files: what the games are played with.")
 app.add_typer(editions_app, name="editions", no_args_is_help=True)
+app.add_typer(policies_app, name="policies", no_args_is_help=True)
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 GameArgument = Annotated[str, typer.Argument(help="The game: bibliogamo or scriptorium.")]
 EditionOption = Annotated[
     str | None,

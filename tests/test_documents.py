@@ -15,11 +15,21 @@ import numpy as np
 import pytest
 
 from incunabula.agents.agent import View
+from incunabula.agents.policy_folder import policy_faults
+from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Sizes for a quick run; a command's own options come first, these replace or add to them.
+# What a block of Python needs that need not be installed, by a word in it.
+NEEDS = {
+    "scriptorium_v0": "pettingzoo",
+    "sb3": "sb3_contrib",
+    "torch": "torch",
+    "torchrl": "torchrl",
+    "ray.rllib": "ray",
+}
 REDUCED = {
     "train": ["--steps", "4096", "--num-envs", "32"],
     "evaluate": ["--games", "20"],
@@ -32,33 +42,41 @@ def has_training() -> bool:
     return importlib.util.find_spec("sb3_contrib") is not None
 
 
-def python_blocks() -> list[Any]:
-    blocks = []
-    for page in PAGES:
-        found = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-        blocks += [
-            pytest.param(code, id=f"{page.name}-{number}") for number, code in enumerate(found)
-        ]
-    return blocks
+def python_blocks(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("code", python_blocks())
-def test_python_blocks_run(code: str) -> None:
-    if "sb3" in code and not has_training():
-        pytest.skip("needs the train extra")
-    if "scriptorium_v0" in code:
-        pytest.importorskip("pettingzoo")
-    exec(compile(code, "block", "exec"), {"__name__": "__main__"})
+def run_page(page: Path) -> dict[str, Any]:
+    """Run a page's blocks one after the other; the names they leave."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for code in python_blocks(page):
+        for word, package in NEEDS.items():
+            if word in code:
+                pytest.importorskip(package)
+        exec(compile(code, page.name, "exec"), names)
+    return names
 
 
-def test_the_planner_of_the_page_on_engines_plays() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/engines.md").read_text(), re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(blocks[-1], names)
-    engine, rows = BibliogamoEngine("bibliogamo-tiny", 3), np.arange(3)
-    engine.deal(rows, [0, 1, 2])
-    view = View(engine, rows, np.zeros(3, np.uint64), np.zeros(3, np.int64))
-    assert engine.mask[rows, names["Rollouts"]().act(view)].all()
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.name) for page in PAGES if python_blocks(page)]
+)
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = run_page(page)
+    if page.name == "engines.md":  # the planner plays
+        engine, rows = BibliogamoEngine("bibliogamo-tiny", 3), np.arange(3)
+        engine.deal(rows, [0, 1, 2])
+        view = View(engine, rows, np.zeros(3, np.uint64), np.zeros(3, np.int64))
+        assert engine.mask[rows, names["Rollouts"]().act(view)].all()
+    if page.name == "agents.md":
+        played = names["solitaire"].result
+        assert [agent["name"] for agent in played["agents"]] == ["random", "mine"]
+        assert names["duel"].result["agents"][0]["games"] == 2 * 20
+        # What was saved plays as the module does, without torch.
+        agents = [names["TorchAgent"](names["module"]), "my-policy"]
+        same = names["evaluate"](agents, edition="bibliogamo-tiny", games=20, seeds="dev").result
+        assert same["paired"][0]["equal"] == 20
+        assert policy_faults("my-policy", load_edition("bibliogamo-tiny")) == []
 
 
 def commands() -> list[Any]:

@@ -34,6 +34,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.features = features = Features(tables)
         self.cards, self.shape = tables.cards, tables.requires.shape
+        self.lacking_scale, self.missing_scale = float(LACKING_SCALE), float(MISSING_SCALE)
         self.register_buffer("requires", torch.from_numpy(features.requires), persistent=False)
         self.register_buffer("around", torch.from_numpy(features.around), persistent=False)
         each = features.tower_size if look_at_towers else 0
@@ -62,10 +63,10 @@ class Encoder(nn.Module):
         around = (obs[:, at.librarian] @ self.around).view(len(obs), towers, -1)
         return torch.cat(
             [
-                lacking / float(LACKING_SCALE),
+                lacking / self.lacking_scale,
                 (lacking > 0.5).float(),
                 (lacking > 1.5).float(),
-                missing / float(MISSING_SCALE),
+                missing / self.missing_scale,
                 (missing < 0.5).float(),
                 obs[:, at.next_slot, None],
                 obs[:, at.pending, None],
