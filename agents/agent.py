@@ -91,9 +91,32 @@ class View:
 
     def determinise(self, seeds: npt.NDArray[np.uint64], backend: str = "auto") -> Engine:
         """An engine of n games that agree with what is public; what is hidden comes from seeds."""
-        rows = np.arange(len(self))
-        engine = self._engine.empty_like(len(self), backend)
-        engine.put(rows, self._engine.state.take(self._rows))
+        return self.imagine(np.arange(len(self)), seeds, backend=backend)
+
+    def imagine(
+        self,
+        games: npt.NDArray[np.intp],
+        seeds: npt.NDArray[np.uint64],
+        engine: Engine | None = None,
+        backend: str = "auto",
+    ) -> Engine:
+        """As ``determinise``, of these of the n games, intp (m,), any of them repeatedly; equal
+        seeds (m,) give copies of one game the same hidden order.
+
+        ``engine``: what this has given before, whose first m rows are overwritten if it has as many
+        and plays the same; saves making another.
+        """
+        rows = np.arange(len(games))
+        own = self._engine
+        fits = (
+            engine is not None
+            and engine.num_envs >= len(games)
+            and engine.edition is own.edition
+            and engine.num_players == own.num_players
+        )
+        if engine is None or not fits:
+            engine = own.empty_like(max(len(games), 1), backend)
+        engine.put(rows, own.state.take(self._rows[games]))
         engine.determinise(rows, seeds)
         return engine
 

@@ -1,4 +1,4 @@
-"""Agents by name, or from a folder that training made."""
+"""Agents by name, from a folder that training made, or searching over one of these."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from incunabula.agents.agent import Agent, RandomAgent
+from incunabula.agents.search.budget import Budget
 from incunabula.envs.chance import as_seed
 from incunabula.envs.documents import no_such
 from incunabula.envs.editions import BaseEdition
@@ -14,24 +15,42 @@ from incunabula.envs.errors import IncunabulaError
 
 # "ppo" is the trained policy that comes with the package.
 AGENTS = ("random", "greedy", "ppo")
+# Agents that search; "rollouts" is over greedy, "rollouts:SPEC" over another agent.
+SEARCHERS = ("rollouts",)
 # Where a run folder holds its best policy.
 RUN_POLICY = "policy"
 
 
-def make_agent(spec: str | Path, edition: BaseEdition, *, seed: int = 0) -> Agent:
+def searches(spec: str | Path) -> bool:
+    """Whether this is an agent that searches, and so has a budget."""
+    return str(spec).partition(":")[0] in SEARCHERS
+
+
+def make_agent(
+    spec: str | Path, edition: BaseEdition, *, seed: int = 0, budget: Budget | None = None
+) -> Agent:
     """An agent for an edition.
 
     Args:
         spec: ``random``, ``greedy``, ``ppo``, or the path of a policy folder or of a run folder
             (its best policy). A name wins over a folder of that name; write ``./ppo`` for the
-            folder.
+            folder. ``rollouts`` is a rollout player over ``greedy``, ``rollouts:SPEC`` over
+            another agent.
         edition: what the agent is to play.
         seed: of the agent's own draws.
+        budget: of an agent that searches, for each move; by default the agent's own.
 
     Raises:
         IncunabulaError: there is no such agent or folder, or its policy can't be used with this
             edition.
     """
+    if searches(spec):
+        from incunabula.agents.search.rollouts import make_rollouts
+
+        base = str(spec).partition(":")[2].strip() if ":" in str(spec) else "greedy"
+        if searches(base):
+            raise IncunabulaError(f"agent {str(spec)!r}: {base!r} searches itself; name its base")
+        return make_rollouts(make_agent(base, edition, seed=seed), edition.game, budget, seed)
     if spec == "random":
         return RandomAgent(as_seed(seed))
     if spec == "greedy":
@@ -58,7 +77,7 @@ def _policy_folder(spec: str | Path) -> Path:
     if found is not None:
         return found
     if isinstance(spec, str) and os.sep not in spec and "/" not in spec:
-        message = no_such("agent", spec, AGENTS)
+        message = no_such("agent", spec, (*AGENTS, *SEARCHERS))
         raise IncunabulaError(f"{message}, or the path of a policy folder or run folder")
     raise IncunabulaError(f"agent {str(spec)!r}: there is no such folder")
 

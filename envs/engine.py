@@ -251,6 +251,10 @@ class Engine(ABC):
     def table_arrays(self) -> Arrays:
         """The edition as compiled functions take it: all of ``tables``, and sizes."""
 
+    @abstractmethod
+    def share_played(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """Roughly what part of each of these games has been played, 0..1; float64 (n,)."""
+
     # Copies -------------------------------------------------------------------------------------
 
     def put(self, rows: Rows, state: Any) -> None:

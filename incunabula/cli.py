@@ -45,6 +45,18 @@ BackendOption = Annotated[
         "changes only the time taken."
     ),
 ]
+SimulationsOption = Annotated[
+    int | None,
+    typer.Option(help="Imagined games a move, of agents that search; results repeat exactly."),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds-per-move",
+        help="Time a move, of agents that search; n games at once have n times as much. Results "
+        "then depend on the machine.",
+    ),
+]
 ReportOption = Annotated[
     str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
 ]
@@ -102,8 +114,8 @@ def evaluate(
     agents: Annotated[
         str,
         typer.Option(
-            help="Agents, separated by commas: random, greedy, ppo, or paths of policy folders or "
-            "run folders."
+            help="Agents, separated by commas: random, greedy, ppo, rollouts, or paths of policy "
+            "folders or run folders."
         ),
     ] = "random,greedy,ppo",
     games: Annotated[
@@ -125,6 +137,8 @@ def evaluate(
     ] = None,
     batch_size: BatchSizeOption = 512,
     backend: BackendOption = "auto",
+    simulations: SimulationsOption = None,
+    seconds_per_move: SecondsOption = None,
     out: ReportOption = None,
     run: Annotated[
         list[str] | None,
@@ -154,6 +168,8 @@ def evaluate(
         out=out,
         runs=run or (),
         seed=seed,
+        simulations=simulations,
+        seconds_per_move=seconds_per_move,
         as_json=as_json,
     )
 
@@ -164,8 +180,8 @@ def league(
     agents: Annotated[
         str,
         typer.Option(
-            help="At least two, separated by commas: random, greedy, ppo, or paths of policy "
-            "folders or run folders. Names may stand twice."
+            help="At least two, separated by commas: random, greedy, ppo, rollouts, or paths of "
+            "policy folders or run folders. Names may stand twice."
         ),
     ] = "random,greedy,ppo",
     players: Annotated[int, typer.Option(help="Seats at a table.")] = 2,
@@ -180,6 +196,8 @@ def league(
     edition: EditionOption = None,
     batch_size: BatchSizeOption = 512,
     backend: BackendOption = "auto",
+    simulations: SimulationsOption = None,
+    seconds_per_move: SecondsOption = None,
     out: ReportOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -203,6 +221,8 @@ def league(
         backend=backend,
         out=out,
         seed=seed,
+        simulations=simulations,
+        seconds_per_move=seconds_per_move,
         as_json=as_json,
     )
 

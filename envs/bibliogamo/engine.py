@@ -135,6 +135,11 @@ class BibliogamoEngine(Engine):
         """The public arrays of all rows (shared, not copied)."""
         return self.state.public()
 
+    def share_played(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """Days that have passed, as a share of all."""
+        start, days = self.tables.start_time, self.tables.days
+        return np.clip((self.state.time[rows] - start) / (days - start), 0.0, 1.0)
+
     def snapshot(self, row: int) -> Json:
         """The row in the rules' JSON form."""
         return snapshot(self.tables, self.state, row)

@@ -143,6 +143,12 @@ class ScriptoriumEngine(Engine):
         """The public arrays of all rows (shared, not copied)."""
         return self.state.public()
 
+    def share_played(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """Tiles that have left the bag, as a share of all there are."""
+        s, width = self.state, max(self.state.order.shape[1], 1)
+        share = 1.0 - s.bag_left[rows] / width
+        return np.where(s.phase[rows] == OVER, 1.0, np.clip(share, 0.0, 1.0))
+
     def snapshot(self, row: int) -> Json:
         """The row in the rules' JSON form, and ``bag``: how many of each design are in it."""
         return snapshot(self.tables, self.state, row)

@@ -35,6 +35,8 @@ def run_evaluate(
     out: str | None,
     runs: Sequence[str],
     seed: int,
+    simulations: int | None,
+    seconds_per_move: float | None,
     as_json: bool,
 ) -> None:
     """Evaluate agents (names and paths, separated by commas), print, and write a report."""
@@ -58,6 +60,8 @@ def run_evaluate(
             out=out,
             runs=runs,
             seed=seed,
+            simulations=simulations,
+            seconds_per_move=seconds_per_move,
             as_json=as_json,
         )
         return
@@ -66,11 +70,14 @@ def run_evaluate(
             raise IncunabulaError(f"{option}: bibliogamo is for one; leave --{option} out")
     from incunabula.training.evaluation.evaluate import evaluate
     from incunabula.training.evaluation.report import write_report
+    from incunabula.training.evaluation.result import move_budget
     from incunabula.training.evaluation.tables import print_evaluation
 
+    specs = listed("agents", agents)
+    budget = move_budget(specs, simulations, seconds_per_move)
     with report_folder(out, runs):
         evaluation = evaluate(
-            listed("agents", agents),
+            specs,
             edition=game if edition is None else edition,
             games=games,
             seeds=seeds,
@@ -78,6 +85,7 @@ def run_evaluate(
             batch_size=batch_size,
             backend=backend,
             seed=seed,
+            budget=budget,
         )
         deliver(
             evaluation.result,

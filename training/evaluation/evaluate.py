@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View, ask
+from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
@@ -60,6 +61,7 @@ def evaluate(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     seed: int = 0,
+    budget: Budget | None = None,
 ) -> Evaluation:
     """Play the same deals with each agent, and compare each pair game by game.
 
@@ -72,6 +74,7 @@ def evaluate(
         batch_size: games played at once; changes the time taken and nothing else.
         backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
+        budget: for each move of the agents that search and are given by name; see ``Budget``.
 
     Raises:
         IncunabulaError: an argument can't be used, or an agent acts illegally.
@@ -84,7 +87,7 @@ def evaluate(
     games = int(games)
     prestige = None if prestige is None else int(prestige)
     seed = as_seed(seed)
-    players = named_agents(agents, edition, seed)
+    players = named_agents(agents, edition, seed, budget)
     began = time.perf_counter()
     played: dict[str, Games] = {}
     rows = []
@@ -100,7 +103,7 @@ def evaluate(
                 prestige=prestige,
                 batch_size=batch_size,
                 backend=backend,
-                on_finished=progress.advance,
+                on_progress=progress.advance,
             )
             seconds = time.perf_counter() - started
             rows.append(_agent_row(name, agent, played[name], backend, seconds))

@@ -42,7 +42,7 @@ def play_games(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     start: int = 0,
-    on_finished: Callable[[int], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Games:
     """Play each deal exactly once.
 
@@ -54,7 +54,8 @@ def play_games(
         batch_size: games played at once.
         backend: the engine's; numba where it is installed, by default.
         start: number of the first game, for the agent's own draws.
-        on_finished: called now and then with the number of games that ended since the last call.
+        on_progress: called now and then with how many games' worth has been played since the last
+            call; games under way count in part.
 
     Raises:
         IncunabulaError: the agent's action is not legal (names the game and the rule), or an
@@ -79,7 +80,7 @@ def play_games(
         act=act,
         finish=lambda part: _record(engine, part.rows, part.games, part.decisions, games),
         who=lambda _, game: f"agent {agent.name!r}, game {game + start}",
-        on_finished=on_finished,
+        on_progress=on_progress,
     )
     return games
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from incunabula.agents.agent import Agent
-from incunabula.agents.registry import make_agent
+from incunabula.agents.registry import make_agent, searches
+from incunabula.agents.search.budget import Budget
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.machine import machine
 
@@ -40,19 +41,48 @@ def check_agents(agents: Sequence[Agent]) -> None:
             raise IncunabulaError(f"expected an Agent, as make_agent makes one, got {given!r}")
 
 
-def entrant(given: Entrant, name: str, edition: Any, seed: int) -> Agent:
+def entrant(
+    given: Entrant, name: str, edition: Any, seed: int, budget: Budget | None = None
+) -> Agent:
     """The agent itself."""
-    return given if isinstance(given, Agent) else make_agent(name, edition, seed=seed)
+    if isinstance(given, Agent):
+        return given
+    return make_agent(name, edition, seed=seed, budget=budget)
 
 
-def named_agents(agents: Sequence[Entrant], edition: Any, seed: int) -> dict[str, Agent]:
-    """Name -> agent, of agents that must differ."""
+def named_agents(
+    agents: Sequence[Entrant], edition: Any, seed: int, budget: Budget | None = None
+) -> dict[str, Agent]:
+    """Name -> agent, of agents that must differ; one that searches is named with its budget."""
     players: dict[str, Agent] = {}
-    for given, name in zip(agents, entrant_names(agents), strict=True):
-        if name in players:
-            raise IncunabulaError(f"agents: {name!r} stands twice; name each agent once")
-        players[name] = entrant(given, name, edition, seed)
+    specs = entrant_names(agents)
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise IncunabulaError(f"agents: {spec!r} stands twice; name each agent once")
+    for given, spec in zip(agents, specs, strict=True):
+        player = entrant(given, spec, edition, seed, budget)
+        players[player.name if searches(spec) else spec] = player
     return players
+
+
+def move_budget(
+    agents: Sequence[str], simulations: int | None, seconds: float | None
+) -> Budget | None:
+    """The budget given for the agents that search, None if none is given.
+
+    Raises:
+        IncunabulaError: it can't be used, or no agent of these specs searches.
+    """
+    if simulations is None and seconds is None:
+        return None
+    budget = Budget(simulations, seconds)
+    if not any(searches(spec) for spec in agents):
+        given = "simulations" if seconds is None else "seconds-per-move"
+        raise IncunabulaError(
+            f"{given}: none of the agents {', '.join(agents)} searches; name rollouts, or leave "
+            f"--{given} out"
+        )
+    return budget
 
 
 def edition_entry(edition: Any) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ IntpArray = npt.NDArray[np.intp]
 Int64Array = npt.NDArray[np.int64]
 
 DEFAULT_BATCH = 512
+BETWEEN = 0.25  # seconds between two reports of progress
 
 
 class Part(NamedTuple):
@@ -33,7 +35,7 @@ def play_list(
     act: Callable[[Part], npt.NDArray[np.integer[Any]]],
     finish: Callable[[Part], None],
     who: Callable[[int, int], str],
-    on_finished: Callable[[int], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> None:
     """Play games 0 to n - 1.
 
@@ -46,7 +48,8 @@ def play_list(
         act: the actions of the games given, all of which wait for one.
         finish: called with games that have just ended.
         who: (row, game): the agent to move and the game, for an error's message.
-        on_finished: called now and then with the number of games that ended since the last call.
+        on_progress: called now and then with how many games' worth has been played since the last
+            call; games under way count in part.
 
     Raises:
         IncunabulaError: an action is not legal; names the agent, the game and the rule.
@@ -55,6 +58,7 @@ def play_list(
     game = active.copy()  # the game played in each row
     decision = np.zeros(engine.num_envs, np.int64)
     dealt = len(active)
+    told, told_at = 0.0, time.monotonic()
     deal(active, game)
     while active.size:
         actions = act(Part(active, game[active], decision[active]))
@@ -66,6 +70,10 @@ def play_list(
                 f"{where}: action {error.action} is illegal ({error.clause}): {error.reason}"
             ) from error
         decision[active] += 1
+        if on_progress is not None and time.monotonic() - told_at > BETWEEN:
+            played = dealt - len(active) + float(engine.share_played(active).sum())
+            on_progress(max(played - told, 0.0))
+            told, told_at = max(played, told), time.monotonic()
         if not terminated.any():
             continue
         ended = active[terminated]
@@ -78,5 +86,5 @@ def play_list(
             dealt += len(fresh)
         if len(fresh) < len(ended):
             active = np.setdiff1d(active, ended[len(fresh) :], assume_unique=True)
-        if on_finished is not None:
-            on_finished(len(ended))
+    if on_progress is not None:
+        on_progress(n - told)

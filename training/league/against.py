@@ -60,7 +60,7 @@ def evaluate_against(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     start: int = 0,
-    on_finished: Callable[[int], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Against:
     """Play every deal once from every seat, all other seats taken by the opponent.
 
@@ -70,7 +70,8 @@ def evaluate_against(
         batch_size: games played at once; changes the time taken and nothing else.
         backend: the engine's; numba where it is installed, by default.
         start: number of the first deal, for the agents' own draws.
-        on_finished: called now and then with the number of games that ended since the last call.
+        on_progress: called now and then with how many games' worth has been played since the last
+            call; games under way count in part.
 
     Raises:
         IncunabulaError: an argument can't be used, or an agent acts illegally.
@@ -91,6 +92,6 @@ def evaluate_against(
         batch_size=batch_size,
         backend=backend,
         start=start,
-        on_finished=on_finished,
+        on_progress=on_progress,
     )
     return Against(games)

@@ -22,17 +22,22 @@ def run_league(
     backend: str,
     out: str | None,
     seed: int,
+    simulations: int | None,
+    seconds_per_move: float | None,
     as_json: bool,
 ) -> None:
     """Let agents (names and paths, separated by commas) meet, print, and write a report."""
     check_game(game, GAMES)
+    from incunabula.training.evaluation.result import move_budget
     from incunabula.training.league.league import league
     from incunabula.training.league.report import write_league
     from incunabula.training.league.tables import print_league
 
+    specs = listed("agents", agents)
+    budget = move_budget(specs, simulations, seconds_per_move)
     with report_folder(out):
         played = league(
-            listed("agents", agents),
+            specs,
             num_players=players,
             edition=game if edition is None else edition,
             deals=deals,
@@ -41,6 +46,7 @@ def run_league(
             batch_size=batch_size,
             backend=backend,
             seed=seed,
+            budget=budget,
         )
         deliver(
             played.result,
@@ -63,13 +69,17 @@ def run_versus(
     out: str | None,
     runs: Sequence[str],
     seed: int,
+    simulations: int | None,
+    seconds_per_move: float | None,
     as_json: bool,
 ) -> None:
     """Evaluate agents against one opponent from every seat, print, and write a report."""
+    from incunabula.training.evaluation.result import move_budget
     from incunabula.training.league.evaluate import evaluate_versus
     from incunabula.training.league.tables import print_versus
     from incunabula.training.league.versus_report import write_versus
 
+    budget = move_budget([*agents, against], simulations, seconds_per_move)
     with report_folder(out, runs):
         evaluation = evaluate_versus(
             agents,
@@ -81,6 +91,7 @@ def run_versus(
             batch_size=batch_size,
             backend=backend,
             seed=seed,
+            budget=budget,
         )
         deliver(
             evaluation.result,

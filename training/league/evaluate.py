@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent
+from incunabula.agents.registry import searches
+from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
 from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import BaseEdition
@@ -66,6 +68,7 @@ def evaluate_versus(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     seed: int = 0,
+    budget: Budget | None = None,
 ) -> SeatsEvaluation:
     """Play the same deals with each agent from every seat, against copies of one opponent.
 
@@ -79,6 +82,7 @@ def evaluate_versus(
         batch_size: games played at once; changes the time taken and nothing else.
         backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
+        budget: for each move of the agents that search and are given by name; see ``Budget``.
 
     Raises:
         IncunabulaError: an argument can't be used, or an agent acts illegally.
@@ -90,9 +94,11 @@ def evaluate_versus(
     backend = chosen_backend(backend)
     list_of_deals = seed_list(seeds, deals)
     seed = as_seed(seed)
-    players = named_agents(agents, edition, seed)
+    players = named_agents(agents, edition, seed, budget)
     opponent_name = entrant_names([against])[0]
-    opponent = entrant(against, opponent_name, edition, seed)
+    opponent = entrant(against, opponent_name, edition, seed, budget)
+    if searches(opponent_name):
+        opponent_name = opponent.name
 
     began = time.perf_counter()
     bootstrap = DealBootstrap(deals)
@@ -111,7 +117,7 @@ def evaluate_versus(
                 list_of_deals,
                 batch_size=batch_size,
                 backend=backend,
-                on_finished=progress.advance,
+                on_progress=progress.advance,
             )
             seconds = time.perf_counter() - started
             rows.append(_agent_entry(name, agent, played[name], bootstrap, backend, seconds))

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent
+from incunabula.agents.registry import searches
+from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
 from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import BaseEdition
@@ -87,6 +89,7 @@ def league(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     seed: int = 0,
+    budget: Budget | None = None,
 ) -> League:
     """Let agents meet in all combinations, every deal in all seat rotations.
 
@@ -102,6 +105,7 @@ def league(
         batch_size: games played at once; changes the time taken and nothing else.
         backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
+        budget: for each move of the agents that search and are given by name; see ``Budget``.
 
     Raises:
         IncunabulaError: an argument can't be used, an agent acts illegally, or choix is missing.
@@ -115,10 +119,15 @@ def league(
     list_of_deals = seed_list(seeds, deals)
     seed = as_seed(seed)
     specs = entrant_names(agents)
-    names = labels(specs)
-    plan = _program(len(names), num_players, rotations, deals)
+    plan = _program(len(specs), num_players, rotations, deals)
     check_rating_possible()
-    players = _players(agents, specs, edition, seed)
+    players = _players(agents, specs, edition, seed, budget)
+    names = labels(
+        [
+            player.name if searches(spec) else spec
+            for player, spec in zip(players, specs, strict=True)
+        ]
+    )
 
     began = time.perf_counter()
     first_decisions(players, edition, num_players, backend)
@@ -132,7 +141,7 @@ def league(
             turns=plan.turn,
             batch_size=batch_size,
             backend=backend,
-            on_finished=progress.advance,
+            on_progress=progress.advance,
         )
     outcomes = Outcomes(games.seats, games.scores)
     bootstrap = DealBootstrap(deals)
@@ -193,14 +202,18 @@ def _program(num_agents: int, num_players: int, rotations: str, deals: int) -> P
 
 
 def _players(
-    agents: Sequence[Entrant], specs: Sequence[str], edition: Edition, seed: int
+    agents: Sequence[Entrant],
+    specs: Sequence[str],
+    edition: Edition,
+    seed: int,
+    budget: Budget | None,
 ) -> list[Agent]:
     """The agents themselves; a name or path that stands twice is made once."""
     made: dict[str, Agent] = {}
     players = []
     for given, spec in zip(agents, specs, strict=True):
         if not isinstance(given, Agent) and spec not in made:
-            made[spec] = entrant(given, spec, edition, seed)
+            made[spec] = entrant(given, spec, edition, seed, budget)
         players.append(given if isinstance(given, Agent) else made[spec])
     return players
 

@@ -60,7 +60,7 @@ def play_tables(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     start: int = 0,
-    on_finished: Callable[[int], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> TableGames:
     """Play every deal once in every seating.
 
@@ -76,7 +76,8 @@ def play_tables(
         batch_size: games played at once.
         backend: the engine's; numba where it is installed, by default.
         start: number of the first deal, for the agents' own draws.
-        on_finished: called now and then with the number of games that ended since the last call.
+        on_progress: called now and then with how many games' worth has been played since the last
+            call; games under way count in part.
 
     Raises:
         IncunabulaError: an agent's action is not legal (names the deal, the seat and the rule), or
@@ -125,7 +126,7 @@ def play_tables(
         act=act,
         finish=finish,
         who=who,
-        on_finished=on_finished,
+        on_progress=on_progress,
     )
     shape = (len(seeds), settings)
     return TableGames(sitting, scores.reshape(*shape, players), decisions.reshape(shape), work)

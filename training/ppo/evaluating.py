@@ -36,7 +36,7 @@ def evaluate_weights(
     network: dict[str, Any],
     edition: BaseEdition,
     config: TrainConfig,
-    on_finished: Callable[[int], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
     """How well the policy does on the first dev games.
 
@@ -55,7 +55,7 @@ def evaluate_weights(
         return evaluate_seats(agent, edition, config.players, games, config.backend)
     assert isinstance(edition, Edition)
     seeds = seed_list(SEEDS, games)
-    played = play_games(agent, edition, seeds, backend=config.backend, on_finished=on_finished)
+    played = play_games(agent, edition, seeds, backend=config.backend, on_progress=on_progress)
     mean, interval = mean_interval(played.score)
     return {
         "eval_mean": mean,

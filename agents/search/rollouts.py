@@ -1,0 +1,340 @@
+"""A rollout player: it tries each choice in imagined games that a base policy plays on.
+
+Policy improvement on line by Monte-Carlo search (Tesauro and Galperin, "On-line policy improvement
+using Monte-Carlo search", NIPS 1996), a rollout algorithm (Bertsekas, Tsitsiklis and Wu, "Rollout
+algorithms for combinatorial optimization", Journal of Heuristics 3, 1997; Bertsekas, "Rollout,
+policy iteration, and distributed reinforcement learning", 2020). What is hidden is drawn anew in
+every imagined game from what the player knows, and in all of a move's choices alike (common random
+numbers), so that their payoffs are compared pair by pair. Imagined games are given out by
+sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits",
+ICML 2013), and choices that are clearly worse are given no more.
+
+The base policy sees of an imagined game only what a player sees, so that no choice is judged by
+what only somebody who knows the hidden order could do with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.agents.agent import AGENT_STREAM, Agent, View, ask
+from incunabula.agents.rollout import rollout
+from incunabula.agents.search.budget import Budget
+from incunabula.envs.chance import as_seed, key
+from incunabula.envs.engine import Engine
+from incunabula.envs.errors import IncunabulaError
+
+IntpArray = npt.NDArray[np.intp]
+Float64Array = npt.NDArray[np.float64]
+UInt64Array = npt.NDArray[np.uint64]
+# Worth of rows (n,) at the first decision of a turn, to the seat numbered in (n,); float64 (n,).
+Value = Callable[[Engine, IntpArray], Float64Array]
+
+SIMULATION_STREAM = 1 << 35  # of the key that names a move, to its imagined games
+CHUNK = 2048  # imagined games played at once
+STEP = 4  # imagined games that a choice is given between two looks at the clock
+
+
+class Settings(NamedTuple):
+    """How choices are compared.
+
+    Attributes:
+        evidence: standard errors by which another choice must be better than the base's.
+        worse: standard errors behind the best at which a choice is given up.
+        enough: imagined games before a choice can be given up so.
+        horizon: turns (rounds) after this one that imagined games are played on; None: to the end.
+        outcome: in a game of several players, points of margin that winning is worth.
+    """
+
+    evidence: float = 1.0
+    worse: float = 2.0
+    enough: int = 8
+    horizon: int | None = None
+    outcome: float = 0.0
+
+
+class Rollouts(Agent):
+    """Plays the base's action unless another is seen to do better.
+
+    Args:
+        base: who plays the imagined games, for all seats.
+        budget: for each move; imagined games of all choices are counted together.
+        seed: of what is drawn for the imagined games.
+        settings: how choices are compared.
+        value: of a position where imagined games are cut off; needed with a horizon.
+
+    Raises:
+        IncunabulaError: an argument can't be used.
+    """
+
+    def __init__(
+        self,
+        base: Agent,
+        budget: Budget,
+        *,
+        seed: int = 0,
+        settings: Settings | None = None,
+        value: Value | None = None,
+    ) -> None:
+        self.base, self.budget, self.seed = base, budget, as_seed(seed)
+        self.settings = Settings() if settings is None else settings
+        self.value = value
+        self.name = f"rollouts({base.name}, {budget})"
+        self.policy = getattr(base, "policy", None)  # what a learned base plays, for results
+        self._engine: Engine | None = None  # room for imagined games
+        horizon = self.settings.horizon
+        if horizon is not None and horizon < 0:
+            raise IncunabulaError(f"horizon: expected turns, at least 0, or None, got {horizon}")
+        if horizon is not None and value is None:
+            raise IncunabulaError("horizon: needs a value for the games that it cuts off")
+
+    def act(self, view: View) -> IntpArray:
+        """Actions, intp (n,)."""
+        began = time.perf_counter()
+        chosen = ask(self.base, view)
+        rows, actions = np.nonzero(view.action_mask)
+        counts = np.bincount(rows, minlength=len(view))
+        choices = counts[rows] > 1
+        race = Race(view, rows[choices], actions[choices], chosen, self)
+        race.run(began)
+        return race.decide()
+
+    def play(
+        self, view: View, game: IntpArray, action: IntpArray, number: npt.NDArray[np.int64]
+    ) -> Float64Array:
+        """Payoffs, float64 (n,), of actions (n,) in imagined games number (n,) of the view's games
+        (n,)."""
+        payoff = np.empty(len(game))
+        for start in range(0, len(game), CHUNK):
+            part = slice(start, start + CHUNK)
+            payoff[part] = self._play(view, game[part], action[part], number[part])
+        return payoff
+
+    def _play(
+        self, view: View, game: IntpArray, action: IntpArray, number: npt.NDArray[np.int64]
+    ) -> Float64Array:
+        stream = np.uint64(AGENT_STREAM) + view.episode[game]
+        decision = view.decision[game]
+        move = key(self.seed, stream, decision.astype(np.uint64))
+        seeds = key(move, SIMULATION_STREAM, number.astype(np.uint64))
+        n = len(game)
+        engine = view.imagine(game, seeds, self._engine)
+        self._engine = engine
+        rows = np.arange(n)
+        stage = _stage(engine)[rows].copy()
+        engine.apply(action, rows)
+        horizon = self.settings.horizon
+        if horizon is None:
+            rollout(engine, self.base, rows=rows, episode=seeds, decision=decision + 1)
+        else:
+            self._play_on(engine, rows, stage, seeds, decision + 1)
+        return self._payoff(engine, rows, view.seat[game])
+
+    def _play_on(
+        self,
+        engine: Engine,
+        rows: IntpArray,
+        stage: npt.NDArray[np.int64],
+        seeds: UInt64Array,
+        decision: npt.NDArray[np.int64],
+    ) -> None:
+        """Play these rows on to the first decision of the turn at the horizon, or to the end."""
+        assert self.settings.horizon is not None
+        until = stage + 1 + self.settings.horizon
+        steps = np.zeros(len(rows), np.int64)
+        going = rows
+        while True:
+            over = engine.state.phase[going] == engine.over
+            going = going[~over & (_stage(engine)[going] < until[going])]
+            if not going.size:
+                return
+            done = rollout(
+                engine,
+                self.base,
+                1,
+                rows=going,
+                episode=seeds[going],
+                decision=decision[going] + steps[going],
+            )
+            steps[going] += done.steps
+
+    def _payoff(self, engine: Engine, rows: IntpArray, seat: IntpArray) -> Float64Array:
+        """What these rows are worth to these seats, float64 (n,)."""
+        score = engine.state.score[rows].astype(np.float64)
+        if engine.num_players == 1:
+            payoff = score
+        else:
+            own = score[rows, seat]
+            score[rows, seat] = -np.inf
+            payoff = own - score.max(axis=1)
+            payoff += self.settings.outcome * np.sign(payoff)
+        if self.value is not None:
+            cut = rows[engine.state.phase[rows] != engine.over]
+            if cut.size:
+                payoff[cut] = self.value(engine, cut)
+        return payoff
+
+
+def _stage(engine: Engine) -> npt.NDArray[np.int64]:
+    """The number of the turn (round) of every row."""
+    state = engine.state
+    return np.asarray(state.turn if engine.num_players == 1 else state.round, np.int64)
+
+
+class Race:
+    """The choices of all games of a view, and what their imagined games came to.
+
+    ``game`` and ``action``, intp (m,), name the choices; ``alive``, bool (m,), those still tried.
+    """
+
+    def __init__(
+        self, view: View, game: IntpArray, action: IntpArray, chosen: IntpArray, player: Rollouts
+    ) -> None:
+        self.view, self.player = view, player
+        self.game, self.action, self.chosen = game, action, chosen
+        m, n = len(game), len(view)
+        self.alive = np.ones(m, np.bool_)
+        self.base = np.zeros(n, np.intp)  # the choice that is the base's
+        own = np.flatnonzero(action == chosen[game])
+        self.base[game[own]] = own
+        self.played = np.zeros(m, np.int64)  # imagined games of each choice
+        self.spent = np.zeros(n, np.int64)  # imagined games of each game
+        self.payoff = np.full((m, 16), np.nan)
+
+    def run(self, began: float) -> None:
+        """Spend the budget in rounds, after each of which the better half of the choices stays."""
+        if not self.game.size:
+            return
+        budget, n = self.player.budget, len(self.view)
+        seconds = np.inf if budget.seconds is None else budget.seconds * n
+        counts = self._left()
+        halvings = np.ceil(np.log2(np.maximum(counts, 2))).astype(np.int64)  # rounds of each game
+        rounds = int(halvings.max())
+        for number in range(rounds):
+            self._round(np.maximum(halvings - number, 1), began + seconds * (number + 1) / rounds)
+            if not (self._left() > 1).any():
+                return
+            self._halve(-(-counts // 2 ** (number + 1)))
+
+    def _round(self, rounds_left: npt.NDArray[np.int64], until: float) -> None:
+        """Give every choice left its share of imagined games, until the clock says so."""
+        simulations = self.player.budget.simulations
+        share = np.full(len(self.view), np.iinfo(np.int64).max)
+        if simulations is not None:
+            share = (simulations - self.spent) // (rounds_left * np.maximum(self._left(), 1))
+        while True:
+            more = np.where(self._left() > 1, np.minimum(STEP, share), 0)
+            if not more.any():
+                return
+            self._try(more)
+            share -= more
+            self._drop_worse()
+            if time.perf_counter() >= until:
+                return
+
+    def _left(self) -> npt.NDArray[np.int64]:
+        """How many choices of each game are left, int64 (n,)."""
+        return np.bincount(self.game[self.alive], minlength=len(self.view))
+
+    def _try(self, more: npt.NDArray[np.int64]) -> None:
+        """Play so many more imagined games, int64 (n,), for each choice left of every game."""
+        arms = np.flatnonzero(self.alive & (more[self.game] > 0))
+        each = more[self.game[arms]]
+        arm = np.repeat(arms, each)
+        start = np.repeat(np.cumsum(each) - each, each)
+        number = self.played[arm] + np.arange(len(arm)) - start
+        need = int(number.max()) + 1
+        if need > self.payoff.shape[1]:
+            room = np.full((len(self.payoff), max(need, 2 * self.payoff.shape[1])), np.nan)
+            room[:, : self.payoff.shape[1]] = self.payoff
+            self.payoff = room
+        self.payoff[arm, number] = self.player.play(
+            self.view, self.game[arm], self.action[arm], number
+        )
+        self.played[arms] += each
+        np.add.at(self.spent, self.game[arms], each)
+
+    def _means(self) -> Float64Array:
+        """Mean payoff of each choice, minus infinity if it is out."""
+        total = np.nansum(self.payoff, axis=1)
+        means = total / np.maximum(self.played, 1)
+        means[~self.alive] = -np.inf
+        return means
+
+    def _leaders(self, means: Float64Array) -> IntpArray:
+        """The choice of each game with the highest mean, the first among equals; intp (n,)."""
+        order = np.lexsort((-np.arange(len(means)), means, self.game))
+        last = np.flatnonzero(np.diff(self.game[order], append=-1))
+        leaders = np.zeros(len(self.view), np.intp)
+        leaders[self.game[order[last]]] = order[last]
+        return leaders
+
+    def _compare(self, a: IntpArray, b: IntpArray) -> tuple[Float64Array, Float64Array]:
+        """Mean and standard error of payoff a - b, over the imagined games both have played; zeros,
+        which settle nothing, where these are fewer than two."""
+        difference = self.payoff[a] - self.payoff[b]
+        both = ~np.isnan(difference)
+        n = both.sum(axis=1)
+        mean = np.where(both, difference, 0.0).sum(axis=1) / np.maximum(n, 1)
+        square = np.where(both, (difference - mean[:, None]) ** 2, 0.0).sum(axis=1)
+        error = np.sqrt(square / np.maximum(n - 1, 1) / np.maximum(n, 1))
+        mean[n < 2] = 0.0
+        return mean, error
+
+    def _drop_worse(self) -> None:
+        """Give up choices that are clearly worse than their game's best."""
+        settings = self.player.settings
+        leader = self._leaders(self._means())[self.game]
+        arms = np.flatnonzero(self.alive & (self.played >= settings.enough))
+        arms = arms[arms != leader[arms]]
+        mean, error = self._compare(leader[arms], arms)
+        self.alive[arms[mean > settings.worse * error]] = False
+
+    def _halve(self, most: npt.NDArray[np.int64]) -> None:
+        """Keep the best of each game's choices, so many, int64 (n,) (two at least); and the base's,
+        unless it is clearly worse."""
+        means, keep = self._means(), np.maximum(2, most)
+        order = np.lexsort((np.arange(len(means)), -means, self.game))
+        first = np.searchsorted(self.game[order], np.arange(len(keep)))
+        rank = np.empty(len(means), np.intp)
+        rank[order] = np.arange(len(means)) - first[self.game[order]]
+        base = self.base[self.game] == np.arange(len(means))
+        self.alive &= (rank < keep[self.game]) | base
+
+    def decide(self) -> IntpArray:
+        """The best choice of each game that is seen to be better than the base's, else that."""
+        if not self.game.size:
+            return self.chosen
+        arms = np.flatnonzero(self.alive)
+        mean, error = self._compare(arms, self.base[self.game[arms]])
+        better = arms[(mean > 0) & (mean > self.player.settings.evidence * error)]
+        means = self._means()
+        means[np.setdiff1d(np.arange(len(means)), better)] = -np.inf
+        leader = self._leaders(means)
+        chosen = self.chosen.copy()
+        deviating = np.unique(self.game[better])
+        chosen[deviating] = self.action[leader[deviating]]
+        return chosen
+
+
+# What each game is played with, unless something else is given.
+DEFAULTS = {
+    "bibliogamo": (Budget(simulations=64), Settings(horizon=3)),
+    "scriptorium": (Budget(simulations=256), Settings()),
+}
+
+
+def make_rollouts(base: Agent, game: str, budget: Budget | None = None, seed: int = 0) -> Rollouts:
+    """A rollout player of a game, as it plays best, over a base."""
+    usual, settings = DEFAULTS[game]
+    value: Value | None = None
+    if settings.horizon is not None:
+        from incunabula.agents.search.bibliogamo_value import greedy_values
+
+        value = greedy_values
+    return Rollouts(base, budget or usual, seed=seed, settings=settings, value=value)
