@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,8 @@ class PolicyAgent(Agent):
             if network.get("advisor") == "greedy":
                 self._advisor = make_greedy(view.edition.game)
         self._check_players(view)
-        logits = self._logits(self._network, view.observation)
+        actions = int(self.policy.description["actions"])
+        logits = by_blocks(self._network.logits, view.observation, actions)
         if self._advisor is not None:
             weight = np.float32(self.policy.network.get("advice", 0.0))
             logits[np.arange(len(logits)), self._advisor.act(view)] += weight
@@ -85,16 +87,20 @@ class PolicyAgent(Agent):
                 stacklevel=3,
             )
 
-    def _logits(
-        self, network: NumpyNetwork, observation: npt.NDArray[np.float32]
-    ) -> npt.NDArray[np.float32]:
-        """A logit for every action, float32 (n, F) -> (n, A); row i depends on row i alone."""
-        n = len(observation)
-        out = np.empty((n, int(self.policy.description["actions"])), np.float32)
-        block = np.zeros((BLOCK, observation.shape[1]), np.float32)
-        for start in range(0, n, BLOCK):
-            rows = min(BLOCK, n - start)
-            block[:rows] = observation[start : start + rows]
-            block[rows:] = 0
-            out[start : start + rows] = network.logits(block)[:rows]
-        return out
+
+def by_blocks(
+    compute: Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]],
+    rows: npt.NDArray[np.float32],
+    width: int,
+) -> npt.NDArray[np.float32]:
+    """What a network computes of each row, float32 (n, F) -> (n, width); result i depends on row i
+    alone, not on how many there are."""
+    n = len(rows)
+    out = np.empty((n, width), np.float32)
+    block = np.zeros((BLOCK, rows.shape[1]), np.float32)
+    for start in range(0, n, BLOCK):
+        count = min(BLOCK, n - start)
+        block[:count] = rows[start : start + count]
+        block[count:] = 0
+        out[start : start + count] = compute(block)[:count]
+    return out

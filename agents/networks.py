@@ -206,11 +206,15 @@ class NumpyNetwork:
 
     def values(self, observation: Float32Array) -> Float32Array:
         """The value network's estimate, in the trainer's units; float32 (n, F) -> (n,)."""
+        return self._last("value", self._hidden("value", self.value_inputs(observation)))[:, 0]
+
+    def value_inputs(self, observation: Float32Array) -> Float32Array:
+        """What enters the first layer of the value network, float32 (n, inputs)."""
         if self._kind in ("cards", "towers"):
             observation, _ = self._features.hand_set(observation)
         elif self._kind == "tiles":
             observation, _, _ = self._head.features.encode(observation)
-        return self._last("value", self._hidden("value", observation))[:, 0]
+        return observation
 
     def _last(self, part: str, latent: Float32Array) -> Float32Array:
         return self._linear(f"{part}.{self._depth[part]}", latent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from incunabula.agents.agent import Agent, RandomAgent
@@ -15,8 +16,11 @@ from incunabula.envs.errors import IncunabulaError
 
 # "ppo" is the trained policy that comes with the package.
 AGENTS = ("random", "greedy", "ppo")
-# Agents that search; "rollouts" is over greedy, "rollouts:SPEC" over another agent.
-SEARCHERS = ("rollouts",)
+# Agents that search: "rollouts" over greedy, "rollouts:SPEC" over another agent; "search", a tree
+# search that a shipped network guides, "search:PATH" one that another policy guides.
+SEARCHERS = ("rollouts", "search")
+# Shipped policies whose values are in the game's payoffs.
+GUIDES = {"bibliogamo": "search/bibliogamo", "scriptorium": "scriptorium"}
 # Where a run folder holds its best policy.
 RUN_POLICY = "policy"
 
@@ -35,7 +39,8 @@ def make_agent(
         spec: ``random``, ``greedy``, ``ppo``, or the path of a policy folder or of a run folder
             (its best policy). A name wins over a folder of that name; write ``./ppo`` for the
             folder. ``rollouts`` is a rollout player over ``greedy``, ``rollouts:SPEC`` over
-            another agent.
+            another agent; ``search`` a tree search guided by a shipped network, ``search:PATH`` by
+            the policy in a folder.
         edition: what the agent is to play.
         seed: of the agent's own draws.
         budget: of an agent that searches, for each move; by default the agent's own.
@@ -45,12 +50,7 @@ def make_agent(
             edition.
     """
     if searches(spec):
-        from incunabula.agents.search.rollouts import make_rollouts
-
-        base = str(spec).partition(":")[2].strip() if ":" in str(spec) else "greedy"
-        if searches(base):
-            raise IncunabulaError(f"agent {str(spec)!r}: {base!r} searches itself; name its base")
-        return make_rollouts(make_agent(base, edition, seed=seed), edition.game, budget, seed)
+        return _make_searcher(str(spec), edition, budget, seed)
     if spec == "random":
         return RandomAgent(as_seed(seed))
     if spec == "greedy":
@@ -60,13 +60,37 @@ def make_agent(
     from incunabula.agents.learned import PolicyAgent
 
     if spec == "ppo":
-        shipped = importlib.resources.files("incunabula.agents") / "pretrained" / edition.game
-        with importlib.resources.as_file(shipped) as folder:
-            try:
-                return PolicyAgent(folder, edition, "ppo")
-            except IncunabulaError as error:
-                raise IncunabulaError(f"agent 'ppo': {error}") from None
+        return _shipped(edition.game, "ppo", lambda folder: PolicyAgent(folder, edition, "ppo"))
     return PolicyAgent(_policy_folder(spec), edition, str(spec))
+
+
+def _make_searcher(spec: str, edition: BaseEdition, budget: Budget | None, seed: int) -> Agent:
+    """The agent of a spec that ``searches``."""
+    kind, over, base = spec.partition(":")
+    base = base.strip()
+    if searches(base):
+        raise IncunabulaError(f"agent {spec!r}: {base!r} searches itself; name its base")
+    if kind == "rollouts":
+        from incunabula.agents.search.rollouts import make_rollouts
+
+        own = make_agent(base if over else "greedy", edition, seed=seed)
+        return make_rollouts(own, edition.game, budget, seed)
+    from incunabula.agents.search.tree import make_search
+
+    if over:
+        return make_search(_policy_folder(base), base, edition, budget, seed)
+    guide = GUIDES[edition.game]
+    return _shipped(guide, "search", lambda own: make_search(own, "ppo", edition, budget, seed))
+
+
+def _shipped(folder: str, name: str, make: Callable[[Path], Agent]) -> Agent:
+    """What ``make`` makes of a policy folder that comes with the package."""
+    shipped = importlib.resources.files("incunabula.agents") / "pretrained" / folder
+    with importlib.resources.as_file(shipped) as path:
+        try:
+            return make(path)
+        except IncunabulaError as error:
+            raise IncunabulaError(f"agent {name!r}: {error}") from None
 
 
 def _policy_folder(spec: str | Path) -> Path:
