@@ -64,7 +64,7 @@ def play_rows(g: Any, rows: Any, policy: Any, most: int) -> None:
         i, steps = rows[k], 0
         stream, decision = g.stream[k], g.decision[k]
         mask = g.mask[i]
-        while steps < most and s.phase[i] != g.over:
+        while steps < most and s.phase[i] != g.over and g.turn[i] < g.until[k]:
             advance(t, a, s, i, choose(t, p, i, mask, ready, stream, decision + steps))
             steps += 1
             if s.phase[i] == g.over:
@@ -87,6 +87,7 @@ class _Task(NamedTuple):
     episode: npt.NDArray[np.uint64]
     decision: Int64Array
     most: int  # steps in each row
+    until: Int64Array  # turn at which each stops
     done: Rollout  # written
 
 
@@ -136,6 +137,7 @@ def rollout(
     seed: int = 0,
     episode: npt.NDArray[np.uint64] | None = None,
     decision: Int64Array | None = None,
+    until: Int64Array | None = None,
 ) -> Rollout:
     """Play rows on with one policy for all seats.
 
@@ -149,6 +151,8 @@ def rollout(
         episode: uint64 (n,), names each row's draws; its number by default. See ``View``.
         decision: int64 (n,), how many decisions came before; 0 by default. It counts on over the
             games of a stepper.
+        until: int64 (n,), a row stops at the first decision of this turn (``Engine.turn``); of an
+            engine only.
 
     Raises:
         IncunabulaError: an argument can't be used.
@@ -173,9 +177,15 @@ def rollout(
     for name, given in (("episode", own), ("decision", before)):
         if given.shape != (n,):
             raise IncunabulaError(f"{name}: expected {n}, one for each row, got {given.shape}")
+    if until is not None and stepper is not None:
+        raise IncunabulaError("until: turns are those of an engine's games, not of a stepper's")
+    stop = np.full(n, NO_END) if until is None else np.asarray(until, np.int64)
+    if stop.shape != (n,):
+        raise IncunabulaError(f"until: expected {n}, one for each row, got {stop.shape}")
     total = np.zeros((n, engine.num_players), np.int64)
     done = Rollout(np.zeros(n, np.int64), np.zeros(n, np.int64), total)
-    task = _Task(chosen, own, before, NO_END if steps is None else int(steps), done)
+    most = NO_END if steps is None else int(steps)
+    task = _Task(chosen, own, before, most, stop, done)
     compiled_policy = _compiled_policy(engine, agent)
     taped = engine.state.tape.shape[1] > 0
     if compiled_policy is not None and not taped:
@@ -214,6 +224,8 @@ def _run(engine: Engine, stepper: Stepper | None, policy: _Policy, task: _Task) 
             "by_mask": policy.by_mask,
             "stream": np.uint64(AGENT_STREAM) + task.episode,
             "decision": task.decision,
+            "turn": engine.turn,
+            "until": task.until,
             "steps": task.done.steps,
             "games": task.done.games,
             "total": task.done.score,
@@ -226,8 +238,9 @@ def _run(engine: Engine, stepper: Stepper | None, policy: _Policy, task: _Task) 
 
 def _ask(engine: Engine, stepper: Stepper | None, agent: Agent, task: _Task) -> None:
     """By asking the agent for the actions of all rows at once."""
-    rows, episode, decision, most, done = task
+    rows, episode, decision, most, until, done = task
     live = np.flatnonzero((engine.state.phase[rows] != engine.over) & (most > 0))
+    live = live[engine.turn[rows[live]] < until[live]]
     while live.size:
         playing = rows[live]
         view = View(engine, playing, episode[live], decision[live] + done.steps[live])
@@ -239,5 +252,5 @@ def _ask(engine: Engine, stepper: Stepper | None, agent: Agent, task: _Task) -> 
             done.score[over] += engine.state.score[rows[over]].reshape(len(over), -1)
             if stepper is not None:
                 stepper.deal_next(rows[over])
-        going = done.steps[live] < most
+        going = (done.steps[live] < most) & (engine.turn[playing] < until[live])
         live = live[going if stepper is not None else going & ~ended]

@@ -251,6 +251,12 @@ class Engine(ABC):
     def table_arrays(self) -> Arrays:
         """The edition as compiled functions take it: all of ``tables``, and sizes."""
 
+    @property
+    @abstractmethod
+    def turn(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """The number of the turn, of a game for several the round, of every row (shared, not
+        copied); from 1."""
+
     @abstractmethod
     def share_played(self, rows: Rows) -> npt.NDArray[np.float64]:
         """Roughly what part of each of these games has been played, 0..1; float64 (n,)."""

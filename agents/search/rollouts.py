@@ -38,6 +38,7 @@ Value = Callable[[Engine, IntpArray], Float64Array]
 SIMULATION_STREAM = 1 << 35  # of the key that names a move, to its imagined games
 CHUNK = 2048  # imagined games played at once
 STEP = 4  # imagined games that a choice is given between two looks at the clock
+FIRST_LOOK = 1 << 32  # numbers of the imagined games of a first look
 
 
 class Settings(NamedTuple):
@@ -49,6 +50,9 @@ class Settings(NamedTuple):
         enough: imagined games before a choice can be given up so.
         horizon: turns (rounds) after this one that imagined games are played on; None: to the end.
         outcome: in a game of several players, points of margin that winning is worth.
+        tried: choices, the base's among them, that are compared so; others are passed over after a
+            first look.
+        first_look: imagined games of each choice for that, cut off at the next turn (round).
     """
 
     evidence: float = 1.0
@@ -56,6 +60,8 @@ class Settings(NamedTuple):
     enough: int = 8
     horizon: int | None = None
     outcome: float = 0.0
+    tried: int | None = None
+    first_look: int = 8
 
 
 class Rollouts(Agent):
@@ -90,8 +96,8 @@ class Rollouts(Agent):
         horizon = self.settings.horizon
         if horizon is not None and horizon < 0:
             raise IncunabulaError(f"horizon: expected turns, at least 0, or None, got {horizon}")
-        if horizon is not None and value is None:
-            raise IncunabulaError("horizon: needs a value for the games that it cuts off")
+        if value is None and (horizon is not None or self.settings.tried is not None):
+            raise IncunabulaError("horizon, tried: need a value for the games that are cut off")
 
     def act(self, view: View) -> IntpArray:
         """Actions, intp (n,)."""
@@ -105,63 +111,42 @@ class Rollouts(Agent):
         return race.decide()
 
     def play(
-        self, view: View, game: IntpArray, action: IntpArray, number: npt.NDArray[np.int64]
+        self,
+        view: View,
+        game: IntpArray,
+        action: IntpArray,
+        number: npt.NDArray[np.int64],
+        horizon: int | None,
     ) -> Float64Array:
         """Payoffs, float64 (n,), of actions (n,) in imagined games number (n,) of the view's games
-        (n,)."""
+        (n,), cut off ``horizon`` turns after this one."""
         payoff = np.empty(len(game))
         for start in range(0, len(game), CHUNK):
             part = slice(start, start + CHUNK)
-            payoff[part] = self._play(view, game[part], action[part], number[part])
+            payoff[part] = self._play(view, game[part], action[part], number[part], horizon)
         return payoff
 
     def _play(
-        self, view: View, game: IntpArray, action: IntpArray, number: npt.NDArray[np.int64]
+        self,
+        view: View,
+        game: IntpArray,
+        action: IntpArray,
+        number: npt.NDArray[np.int64],
+        horizon: int | None,
     ) -> Float64Array:
         stream = np.uint64(AGENT_STREAM) + view.episode[game]
         decision = view.decision[game]
         move = key(self.seed, stream, decision.astype(np.uint64))
         seeds = key(move, SIMULATION_STREAM, number.astype(np.uint64))
-        n = len(game)
+        rows = np.arange(len(game))
         engine = view.imagine(game, seeds, self._engine)
         self._engine = engine
-        rows = np.arange(n)
-        stage = _stage(engine)[rows].copy()
+        until = None
+        if horizon is not None:
+            until = engine.turn[rows].astype(np.int64) + 1 + horizon
         engine.apply(action, rows)
-        horizon = self.settings.horizon
-        if horizon is None:
-            rollout(engine, self.base, rows=rows, episode=seeds, decision=decision + 1)
-        else:
-            self._play_on(engine, rows, stage, seeds, decision + 1)
+        rollout(engine, self.base, rows=rows, episode=seeds, decision=decision + 1, until=until)
         return self._payoff(engine, rows, view.seat[game])
-
-    def _play_on(
-        self,
-        engine: Engine,
-        rows: IntpArray,
-        stage: npt.NDArray[np.int64],
-        seeds: UInt64Array,
-        decision: npt.NDArray[np.int64],
-    ) -> None:
-        """Play these rows on to the first decision of the turn at the horizon, or to the end."""
-        assert self.settings.horizon is not None
-        until = stage + 1 + self.settings.horizon
-        steps = np.zeros(len(rows), np.int64)
-        going = rows
-        while True:
-            over = engine.state.phase[going] == engine.over
-            going = going[~over & (_stage(engine)[going] < until[going])]
-            if not going.size:
-                return
-            done = rollout(
-                engine,
-                self.base,
-                1,
-                rows=going,
-                episode=seeds[going],
-                decision=decision[going] + steps[going],
-            )
-            steps[going] += done.steps
 
     def _payoff(self, engine: Engine, rows: IntpArray, seat: IntpArray) -> Float64Array:
         """What these rows are worth to these seats, float64 (n,)."""
@@ -178,12 +163,6 @@ class Rollouts(Agent):
             if cut.size:
                 payoff[cut] = self.value(engine, cut)
         return payoff
-
-
-def _stage(engine: Engine) -> npt.NDArray[np.int64]:
-    """The number of the turn (round) of every row."""
-    state = engine.state
-    return np.asarray(state.turn if engine.num_players == 1 else state.round, np.int64)
 
 
 class Race:
@@ -210,6 +189,8 @@ class Race:
         """Spend the budget in rounds, after each of which the better half of the choices stays."""
         if not self.game.size:
             return
+        if self.player.settings.tried is not None:
+            self._look(self.player.settings.tried, self.player.settings.first_look)
         budget, n = self.player.budget, len(self.view)
         seconds = np.inf if budget.seconds is None else budget.seconds * n
         counts = self._left()
@@ -220,6 +201,29 @@ class Race:
             if not (self._left() > 1).any():
                 return
             self._halve(-(-counts // 2 ** (number + 1)))
+
+    def _look(self, most: int, each: int) -> None:
+        """Leave each game that has more choices the ``most`` that look best, with the base's."""
+        left = self._left()
+        games = np.full(len(left), each)
+        if self.player.budget.simulations is not None:  # half of them at most
+            games = np.minimum(each, self.player.budget.simulations // (2 * np.maximum(left, 1)))
+        games[left <= most] = 0
+        arms = np.flatnonzero(games[self.game] > 0)
+        if not arms.size:
+            return
+        times = games[self.game[arms]]
+        start = np.cumsum(times) - times
+        number = FIRST_LOOK + np.arange(times.sum()) - np.repeat(start, times)
+        arm = np.repeat(arms, times)
+        paid = self.player.play(self.view, self.game[arm], self.action[arm], number, 0)
+        worth = np.add.reduceat(paid, start) / times
+        worth[self.base[self.game[arms]] == arms] = np.inf
+        order = np.lexsort((np.arange(len(arms)), -worth, self.game[arms]))
+        ordered = self.game[arms[order]]
+        rank = np.arange(len(arms)) - np.searchsorted(ordered, ordered)
+        self.alive[arms[order[rank >= most]]] = False
+        np.add.at(self.spent, self.game[arms], times)
 
     def _round(self, rounds_left: npt.NDArray[np.int64], until: float) -> None:
         """Give every choice left its share of imagined games, until the clock says so."""
@@ -254,7 +258,7 @@ class Race:
             room[:, : self.payoff.shape[1]] = self.payoff
             self.payoff = room
         self.payoff[arm, number] = self.player.play(
-            self.view, self.game[arm], self.action[arm], number
+            self.view, self.game[arm], self.action[arm], number, self.player.settings.horizon
         )
         self.played[arms] += each
         np.add.at(self.spent, self.game[arms], each)

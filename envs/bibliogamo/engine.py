@@ -135,6 +135,11 @@ class BibliogamoEngine(Engine):
         """The public arrays of all rows (shared, not copied)."""
         return self.state.public()
 
+    @property
+    def turn(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """The number of the turn of every row (shared, not copied); from 1."""
+        return self.state.turn
+
     def share_played(self, rows: Rows) -> npt.NDArray[np.float64]:
         """Days that have passed, as a share of all."""
         start, days = self.tables.start_time, self.tables.days

@@ -143,6 +143,11 @@ class ScriptoriumEngine(Engine):
         """The public arrays of all rows (shared, not copied)."""
         return self.state.public()
 
+    @property
+    def turn(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """The number of the round of every row (shared, not copied); from 1."""
+        return self.state.round
+
     def share_played(self, rows: Rows) -> npt.NDArray[np.float64]:
         """Tiles that have left the bag, as a share of all there are."""
         s, width = self.state, max(self.state.order.shape[1], 1)
