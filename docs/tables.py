@@ -16,6 +16,7 @@ from incunabula.envs.editions import shipped_editions
 from incunabula.envs.engine import Engine
 from incunabula.envs.scriptorium.actions import INK_CHOICES, Kind
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from incunabula.training.ladder.readme import readme_table
 
 
 def bibliogamo_facts() -> str:
@@ -147,6 +148,7 @@ TABLES: dict[str, dict[str, Callable[[], str]]] = {
         "observation": lambda: observation(ScriptoriumEngine("scriptorium")),
         "actions": scriptorium_actions,
     },
+    "../README.md": {"ladder": lambda: readme_table(Path(__file__).parent)},
 }
 
 

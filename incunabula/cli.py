@@ -14,7 +14,18 @@ from typing import Annotated
 
 import typer
 
-from incunabula.cli_options import JsonOption
+from incunabula.cli_ladder import ladder
+from incunabula.cli_options import (
+    BackendOption,
+    BatchSizeOption,
+    EditionOption,
+    GameArgument,
+    JsonOption,
+    SecondsOption,
+    SeedOption,
+    SeedsOption,
+    SimulationsOption,
+)
 from incunabula.cli_policies import policies_app
 from incunabula.streams import print_anything
 
@@ -27,36 +38,8 @@ app = typer.Typer(
 editions_app = typer.Typer(help="Edition files: what the games are played with.")
 app.add_typer(editions_app, name="editions", no_args_is_help=True)
 app.add_typer(policies_app, name="policies", no_args_is_help=True)
+app.command()(ladder)
 
-GameArgument = Annotated[str, typer.Argument(help="The game: bibliogamo or scriptorium.")]
-EditionOption = Annotated[
-    str | None,
-    typer.Option(help="Edition: a shipped name or a YAML file; by default the game's own."),
-]
-SeedOption = Annotated[int, typer.Option(help="Seed of everything random that isn't a deal.")]
-SeedsOption = Annotated[str, typer.Option(help="List of deals: dev or final.")]
-BatchSizeOption = Annotated[
-    int, typer.Option(help="Games played at once; changes only the time taken.")
-]
-BackendOption = Annotated[
-    str,
-    typer.Option(
-        help="What works out the rules: numpy, numba, or auto: numba where it is installed; "
-        "changes only the time taken."
-    ),
-]
-SimulationsOption = Annotated[
-    int | None,
-    typer.Option(help="Imagined games a move, of agents that search; results repeat exactly."),
-]
-SecondsOption = Annotated[
-    float | None,
-    typer.Option(
-        "--seconds-per-move",
-        help="Time a move, of agents that search; n games at once have n times as much. Results "
-        "then depend on the machine.",
-    ),
-]
 ReportOption = Annotated[
     str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
 ]

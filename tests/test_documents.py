@@ -35,6 +35,7 @@ REDUCED = {
     "evaluate": ["--games", "20"],
     "bench": ["--seconds", "0.2"],
     "league": ["--deals", "4"],
+    "ladder": ["--agents", "random,greedy", "--games", "4", "--search-games", "1"],
 }
 
 

@@ -54,6 +54,33 @@ def _central_probability(angle: float, df: int) -> float:
     return 2 / math.pi * (angle + total) if odd else total
 
 
+@lru_cache
+def chi2_quantile(df: int, probability: float) -> float:
+    """x such that chi-squared with ``df`` >= 1 degrees of freedom is below x with ``probability``.
+
+    The probability is a finite series for whole ``df`` (Abramowitz and Stegun, 26.4.4 and 26.4.5);
+    it is inverted by bisection.
+    """
+    low, high = 0.0, df + 40 * math.sqrt(2 * df)
+    for _ in range(80):
+        x = (low + high) / 2
+        if 1 - _chi2_above(x, df) < probability:
+            low = x
+        else:
+            high = x
+    return (low + high) / 2
+
+
+def _chi2_above(x: float, df: int) -> float:
+    """P(chi-squared > x), x > 0."""
+    half, power = x / 2, 0.5 if df % 2 else 1.0
+    above = math.erfc(math.sqrt(half)) if df % 2 else math.exp(-half)
+    while power < df / 2:
+        above += math.exp(power * math.log(half) - half - math.lgamma(power + 1))
+        power += 1
+    return above
+
+
 def mean_interval(values: npt.NDArray[Any]) -> tuple[float, list[float] | None]:
     """Mean and its 95% t interval [low, high] of values (n,); no interval for a single value."""
     mean = float(np.mean(values))

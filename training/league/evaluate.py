@@ -167,10 +167,14 @@ def _agent_entry(
 
 def _paired(a: Against, b: Against, bootstrap: DealBootstrap) -> Json:
     """a - b deal by deal, over all seats: of the win share, and of the score."""
-    shares, scores = (
-        [_by_deal(played, what) for played in (a, b)] for what in ("shares", "scores")
-    )
-    share, score = shares[0] - shares[1], scores[0] - scores[1]
+    shares, scores = (deal_means(a, what) - deal_means(b, what) for what in ("shares", "scores"))
+    return paired_deals(shares, scores, bootstrap)
+
+
+def paired_deals(
+    share: npt.NDArray[np.float64], score: npt.NDArray[np.float64], bootstrap: DealBootstrap
+) -> Json:
+    """Differences by deal, (D,), of win shares and of scores, as JSON values."""
     return {
         "deals": len(share),
         "mean_difference": round(float(share.mean()), DIGITS),
@@ -183,7 +187,7 @@ def _paired(a: Against, b: Against, bootstrap: DealBootstrap) -> Json:
     }
 
 
-def _by_deal(played: Against, what: str) -> npt.NDArray[np.float64]:
+def deal_means(played: Against, what: str) -> npt.NDArray[np.float64]:
     """The agent's ``shares`` or ``scores``, mean over its seats, float64 (D,)."""
     outcomes = played.outcomes
     seating, seat = outcomes.places(AGENT)
