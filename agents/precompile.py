@@ -1,7 +1,7 @@
 """Compile ahead: ``python -m incunabula.agents.precompile [game]``.
 
 Compiled code is kept on disk. What is run next, in however many processes, then need not compile:
-the backend and the stepper of each game, the greedy agent, rollouts.
+the backend and the stepper of each game, the greedy agent, rollouts, exact values.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incunabula.agents.agent import View
+from incunabula.agents.agent import Agent, View
 from incunabula.agents.baselines import make_greedy
+from incunabula.agents.registry import make_agent
 from incunabula.agents.rollout import POLICIES, rollout
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.compiled.functions import can_compile
@@ -32,9 +33,17 @@ def precompile(game: str) -> None:
     engine: Engine = maker(game, backend="numba")
     stepper = Stepper(engine)
     stepper.step(stepper.action_mask.argmax(axis=1))
-    make_greedy(game).act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
+    _ask_once(make_greedy(game), engine)
     for policy in POLICIES:
         rollout(stepper, policy, 1)
+    if game == "bibliogamo":  # exact values can be had of small editions only
+        small = BibliogamoEngine("bibliogamo-tiny", backend="numba")
+        small.deal(np.arange(1), [0])
+        _ask_once(make_agent("optimal", small.edition), small)
+
+
+def _ask_once(agent: Agent, engine: Engine) -> None:
+    agent.act(View(engine, np.arange(1), np.zeros(1, np.uint64), np.zeros(1, np.int64)))
 
 
 def main(games: Sequence[str]) -> None:

@@ -19,6 +19,8 @@ AGENTS = ("random", "greedy", "ppo")
 # Agents that search: "rollouts" over greedy, "rollouts:SPEC" over another agent; "search", a tree
 # search that a shipped network guides, "search:PATH" one that another policy guides.
 SEARCHERS = ("rollouts", "search")
+# Plays by exact values of a small edition of Bibliogamo; "optimal:FILE" by those in a file.
+OPTIMAL = "optimal"
 # Shipped policies whose values are in the game's payoffs.
 GUIDES = {"bibliogamo": "search/bibliogamo", "scriptorium": "scriptorium"}
 # Where a run folder holds its best policy.
@@ -40,7 +42,8 @@ def make_agent(
             (its best policy). A name wins over a folder of that name; write ``./ppo`` for the
             folder. ``rollouts`` is a rollout player over ``greedy``, ``rollouts:SPEC`` over
             another agent; ``search`` a tree search guided by a shipped network, ``search:PATH`` by
-            the policy in a folder.
+            the policy in a folder. ``optimal`` plays by the exact values of a small edition, which
+            are worked out when they are first needed, ``optimal:FILE`` by those kept in a file.
         edition: what the agent is to play.
         seed: of the agent's own draws.
         budget: of an agent that searches, for each move; by default the agent's own.
@@ -57,6 +60,11 @@ def make_agent(
         from incunabula.agents.baselines import make_greedy
 
         return make_greedy(edition.game)
+    kind, kept, file = str(spec).partition(":")
+    if kind == OPTIMAL:
+        from incunabula.agents.exact.optimal import make_optimal
+
+        return make_optimal(edition, file if kept else None)
     from incunabula.agents.learned import PolicyAgent
 
     if spec == "ppo":
@@ -101,7 +109,7 @@ def _policy_folder(spec: str | Path) -> Path:
     if found is not None:
         return found
     if isinstance(spec, str) and os.sep not in spec and "/" not in spec:
-        message = no_such("agent", spec, (*AGENTS, *SEARCHERS))
+        message = no_such("agent", spec, (*AGENTS, *SEARCHERS, OPTIMAL))
         raise IncunabulaError(f"{message}, or the path of a policy folder or run folder")
     raise IncunabulaError(f"agent {str(spec)!r}: there is no such folder")
 

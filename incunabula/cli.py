@@ -262,6 +262,34 @@ def bench(
 
 
 @app.command()
+def solve(
+    edition: Annotated[str, typer.Argument(help="A small edition of Bibliogamo: name or file.")],
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            help="Agents whose exact values are worked out too, separated by commas: random, "
+            "greedy, ppo, or paths of policy folders or run folders."
+        ),
+    ] = None,
+    max_memory: Annotated[
+        float, typer.Option(help="GB that a table of values may take; larger editions are refused.")
+    ] = 8.0,
+    save: Annotated[
+        str | None,
+        typer.Option(help="File for the values, to be played by as agent optimal:FILE."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """The optimal expected score of a small edition, exactly, and how far agents fall short of it.
+
+    Needs the extra `fast`. An edition that is too large is refused beforehand.
+    """
+    from incunabula.training.exact.command import run_solve
+
+    run_solve(edition, agents, max_memory=max_memory, save=save, as_json=as_json)
+
+
+@app.command()
 def conform(
     file: Annotated[str, typer.Argument(help="Games as JSON lines, plain or .gz.")],
     edition: Annotated[

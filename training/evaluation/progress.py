@@ -42,7 +42,7 @@ class SlowProgress:
         self.done += amount
         self.what = self.what if what is None else what
         if self._bar is None:
-            if time.monotonic() - self._began < DELAY or not _is_terminal():
+            if time.monotonic() - self._began < DELAY or not is_terminal():
                 return
             self._start()
         assert self._bar is not None
@@ -65,5 +65,5 @@ class SlowProgress:
         self._bar.start()
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
