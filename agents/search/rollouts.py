@@ -46,6 +46,7 @@ class Settings(NamedTuple):
 
     Attributes:
         evidence: standard errors by which another choice must be better than the base's.
+        margin: payoff by which it must be, so much as the value at the cut may err.
         worse: standard errors behind the best at which a choice is given up.
         enough: imagined games before a choice can be given up so.
         horizon: turns (rounds) after this one that imagined games are played on; None: to the end.
@@ -56,6 +57,7 @@ class Settings(NamedTuple):
     """
 
     evidence: float = 1.0
+    margin: float = 0.0
     worse: float = 2.0
     enough: int = 8
     horizon: int | None = None
@@ -316,7 +318,8 @@ class Race:
             return self.chosen
         arms = np.flatnonzero(self.alive)
         mean, error = self._compare(arms, self.base[self.game[arms]])
-        better = arms[(mean > 0) & (mean > self.player.settings.evidence * error)]
+        settings = self.player.settings
+        better = arms[mean > np.maximum(settings.margin, settings.evidence * error)]
         means = self._means()
         means[np.setdiff1d(np.arange(len(means)), better)] = -np.inf
         leader = self._leaders(means)
@@ -328,8 +331,11 @@ class Race:
 
 # What each game is played with, unless something else is given.
 DEFAULTS = {
-    "bibliogamo": (Budget(simulations=64), Settings(horizon=3)),
-    "scriptorium": (Budget(simulations=256), Settings()),
+    "bibliogamo": (
+        Budget(simulations=384),
+        Settings(evidence=1.5, margin=0.1, horizon=1, tried=4),
+    ),
+    "scriptorium": (Budget(simulations=64), Settings()),
 }
 
 
