@@ -83,7 +83,7 @@ def _make_searcher(spec: str, edition: BaseEdition, budget: Budget | None, seed:
 
         own = make_agent(base if over else "greedy", edition, seed=seed)
         return make_rollouts(own, edition.game, budget, seed)
-    from incunabula.agents.search.tree import make_search
+    from incunabula.agents.search.guided import make_search
 
     if over:
         return make_search(_policy_folder(base), base, edition, budget, seed)

@@ -117,6 +117,24 @@ def test_steps_are_a_limit_and_masks_are_those_of_the_state(make: Make) -> None:
     assert not rollout(engine, "random", 0).steps.any()
 
 
+@small
+@pytest.mark.parametrize("policy", ["random", "greedy"])
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("numba", marks=needs_numba)])
+def test_rows_stop_at_the_first_decision_of_a_turn(make: Make, backend: str, policy: str) -> None:
+    engine, alone = dealt(make, 6, backend), dealt(make, 6, backend)
+    until = np.array([1, 2, 2, 3, 1 << 40, 3])
+    done = rollout(engine, policy, until=until)
+    assert done.steps[0] == 0
+    for row in range(6):
+        steps = 0
+        while alone.state.phase[row] != alone.over and alone.turn[row] < until[row]:
+            rollout(alone, policy, 1, rows=np.array([row]), decision=np.array([steps]))
+            steps += 1
+        assert done.steps[row] == steps
+    assert engine.state.equal(alone.state)
+    assert np.array_equal(engine.mask, alone.legal())
+
+
 class Last(Agent):
     """The last legal action."""
 
@@ -142,6 +160,10 @@ def test_any_agent_can_play_and_a_subclass_is_asked_itself(make: Make) -> None:
 
 
 def test_arguments() -> None:
+    with pytest.raises(IncunabulaError, match="until: turns are those of an engine's"):
+        rollout(Stepper(BibliogamoEngine("bibliogamo-tiny", 2), 0), steps=1, until=np.ones(2))
+    with pytest.raises(IncunabulaError, match="until: expected 2, one for each row"):
+        rollout(BibliogamoEngine("bibliogamo-tiny", 2), until=np.ones(3))
     engine = dealt(GAMES["bibliogamo-tiny"], 3)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"policy": "gredy"}, "policy: expected random or greedy or an agent, got 'gredy'"),

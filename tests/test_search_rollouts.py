@@ -16,7 +16,7 @@ from incunabula.agents.agent import Agent, RandomAgent, View
 from incunabula.agents.baselines import make_greedy
 from incunabula.agents.registry import make_agent
 from incunabula.agents.search.budget import MAX_SIMULATIONS, Budget
-from incunabula.agents.search.rollouts import Rollouts, Settings, make_rollouts
+from incunabula.agents.search.rollouts import FIRST_LOOK, Rollouts, Settings, make_rollouts
 from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.compiled.functions import can_compile
@@ -218,6 +218,44 @@ def test_no_more_simulations_than_allowed(game: str, monkeypatch: pytest.MonkeyP
             forced = engine.mask.sum(axis=1) == 1
             assert counted[forced].max(initial=0) == 0
             assert counted[~forced].min(initial=99) >= 20
+
+
+def test_a_first_look_leaves_a_few_choices_and_the_bases() -> None:
+    engine = dealt("bibliogamo", 8, steps=5)
+    rows = np.flatnonzero(engine.mask.sum(axis=1) > 3)
+    seen = view(engine, rows, 5)
+    agent = Rollouts(
+        First(),
+        Budget(40),
+        settings=Settings(horizon=0, tried=2, first_look=3, worse=1e9),
+        value=lambda engine, rows: engine.state.score[rows].astype(np.float64),
+    )
+    asked: list[tuple[int, int, int]] = []
+    play = agent.play
+
+    def noting(view: View, game: Any, action: Any, number: Any, horizon: Any) -> Any:
+        asked.extend(zip(game.tolist(), action.tolist(), number.tolist(), strict=True))
+        return play(view, game, action, number, horizon)
+
+    agent.play = noting  # type: ignore[method-assign]
+    agent.act(seen)
+    for game in range(len(rows)):
+        mine = [(action, number) for at, action, number in asked if at == game]
+        choices = np.flatnonzero(seen.action_mask[game])
+        looks = {a: sum(n >= FIRST_LOOK for b, n in mine if b == a) for a in choices}
+        assert set(looks.values()) == {min(3, 20 // len(choices))}
+        compared = {a for a, number in mine if number < FIRST_LOOK}
+        assert len(compared) == 2
+        assert choices[0] in compared
+        assert len(mine) <= 40
+
+
+def test_what_the_value_may_err_by_is_no_reason_to_depart() -> None:
+    engine = dealt("bibliogamo", 12, steps=4)
+    rows = np.flatnonzero(engine.state.phase != engine.over)
+    base = make_greedy("bibliogamo").act(view(engine, rows, 4)).tolist()
+    assert player("bibliogamo", margin=1e9).act(view(engine, rows, 4)).tolist() == base
+    assert player("bibliogamo", margin=0.0).act(view(engine, rows, 4)).tolist() != base
 
 
 def test_time_is_kept() -> None:

@@ -17,7 +17,7 @@ from incunabula.agents.registry import make_agent
 from incunabula.agents.search.budget import Budget
 from incunabula.agents.search.forest import Forest
 from incunabula.agents.search.guide import Guide
-from incunabula.agents.search.tree import SETTINGS, Arms, Search, Settings, TreeSearch
+from incunabula.agents.search.tree import Arms, Search, Settings, TreeSearch
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import load_any_edition
 from incunabula.envs.engine import Engine
@@ -293,12 +293,11 @@ def test_values_of_unknown_unit_are_refused(tmp_path: Path) -> None:
 
 
 def test_agents_by_name(tmp_path: Path) -> None:
-    for game in SETTINGS:
-        agent = make_agent("search", load_any_edition(game), budget=Budget(3), seed=7)
-        assert isinstance(agent, TreeSearch)
-        assert (agent.budget, agent.seed) == (Budget(simulations=3), 7)
-    edition = load_any_edition("bibliogamo-tiny")
-    folder = make_policy(tmp_path / "p", "bibliogamo")
+    agent = make_agent("search", load_any_edition("scriptorium"), budget=Budget(3), seed=7)
+    assert isinstance(agent, TreeSearch)
+    assert (agent.budget, agent.seed) == (Budget(simulations=3), 7)
+    edition = load_any_edition("scriptorium-tiny")
+    folder = make_policy(tmp_path / "p", "scriptorium")
     named = make_agent(f"search:{folder}", edition, budget=Budget(seconds=0.5))
     assert isinstance(named, TreeSearch)
     assert named.budget == Budget(seconds=0.5)

@@ -31,18 +31,20 @@ def test_lambda_returns_by_hand() -> None:
     assert lambda_returns(seen, values, 1.0).tolist() == [9.0, 8.0, 5.0, 4.0]
 
 
-@pytest.mark.parametrize(("game", "players"), [("bibliogamo", 1), ("scriptorium", 2)])
+@pytest.mark.parametrize(
+    ("game", "players", "games"), [("bibliogamo", 1, 1500), ("scriptorium", 2, 150)]
+)
 def test_a_fit_tells_more_than_the_mean(
-    game: str, players: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    game: str, players: int, games: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fit_value, "BATCH", 256)
     monkeypatch.setattr(fit_value, "LEARNING_RATE", 1e-2)
     folder, out = make_policy(tmp_path / "p", game), tmp_path / "out"
     edition = load_any_edition(f"{game}-tiny")
     before = load_policy(folder, edition)
-    seen = play(before, 150, players, 0)
+    seen = play(before, games, players, 0)
     assert (np.diff(seen.line) >= 0).all()
-    _, figures = fit(before, seen, epochs=8, rounds=1)
+    _, figures = fit(before, seen, epochs=8, lambdas=(0.8,))
     assert figures["error"] < 0.97 * figures["spread"]
     fit_folder(folder, out, 20, players)
     after = load_policy(out, edition)

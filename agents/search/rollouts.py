@@ -9,7 +9,7 @@ numbers), so that their payoffs are compared pair by pair. Imagined games are gi
 sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits",
 ICML 2013), and choices that are clearly worse are given no more.
 
-The base policy sees of an imagined game only what a player sees, so that no choice is judged by
+Who plays on sees of an imagined game only what a player sees, so that no choice is judged by
 what only somebody who knows the hidden order could do with it.
 """
 
@@ -70,11 +70,13 @@ class Rollouts(Agent):
     """Plays the base's action unless another is seen to do better.
 
     Args:
-        base: who plays the imagined games, for all seats.
+        base: whose action is played unless another does better.
         budget: for each move; imagined games of all choices are counted together.
         seed: of what is drawn for the imagined games.
         settings: how choices are compared.
+        play: who plays the imagined games, for all seats; the base by default.
         value: of a position where imagined games are cut off; needed with a horizon.
+        name: how results call it; by default with base and budget.
 
     Raises:
         IncunabulaError: an argument can't be used.
@@ -87,12 +89,15 @@ class Rollouts(Agent):
         *,
         seed: int = 0,
         settings: Settings | None = None,
+        play: Agent | None = None,
         value: Value | None = None,
+        name: str | None = None,
     ) -> None:
         self.base, self.budget, self.seed = base, budget, as_seed(seed)
+        self.play_on = base if play is None else play
         self.settings = Settings() if settings is None else settings
         self.value = value
-        self.name = f"rollouts({base.name}, {budget})"
+        self.name = f"rollouts({base.name}, {budget})" if name is None else name
         self.policy = getattr(base, "policy", None)  # what a learned base plays, for results
         self._engine: Engine | None = None  # room for imagined games
         horizon = self.settings.horizon
@@ -147,7 +152,7 @@ class Rollouts(Agent):
         if horizon is not None:
             until = engine.turn[rows].astype(np.int64) + 1 + horizon
         engine.apply(action, rows)
-        rollout(engine, self.base, rows=rows, episode=seeds, decision=decision + 1, until=until)
+        rollout(engine, self.play_on, rows=rows, episode=seeds, decision=decision + 1, until=until)
         return self._payoff(engine, rows, view.seat[game])
 
     def _payoff(self, engine: Engine, rows: IntpArray, seat: IntpArray) -> Float64Array:

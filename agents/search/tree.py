@@ -316,19 +316,3 @@ class Search:
     def _view(self, rows: Rows) -> View:
         """Imagined games; the draws of agents that are asked there don't matter."""
         return View(self.engine, rows, rows.astype(np.uint64), np.zeros(len(rows), np.int64))
-
-
-# What each game is played with, unless something else is given.
-BUDGETS = {"bibliogamo": Budget(simulations=192), "scriptorium": Budget(simulations=32)}
-
-
-def make_search(
-    policy: str | Path,
-    name: str,
-    edition: BaseEdition,
-    budget: Budget | None = None,
-    seed: int = 0,
-) -> TreeSearch:
-    """A tree search as it plays best, guided by a policy folder that results call ``name``."""
-    own = budget or BUDGETS[edition.game]
-    return TreeSearch(policy, edition, budget=own, seed=seed, name=name)
