@@ -62,6 +62,8 @@ def make_agent(
         return make_greedy(edition.game)
     kind, kept, file = str(spec).partition(":")
     if kind == OPTIMAL:
+        if kept and not file.strip():
+            raise IncunabulaError(f"agent {str(spec)!r}: expected a file after the colon")
         from incunabula.agents.exact.optimal import make_optimal
 
         return make_optimal(edition, file if kept else None)
@@ -76,6 +78,9 @@ def _make_searcher(spec: str, edition: BaseEdition, budget: Budget | None, seed:
     """The agent of a spec that ``searches``."""
     kind, over, base = spec.partition(":")
     base = base.strip()
+    if over and not base:
+        what = "an agent" if kind == "rollouts" else "a policy folder or run folder"
+        raise IncunabulaError(f"agent {spec!r}: expected {what} after the colon")
     if searches(base):
         raise IncunabulaError(f"agent {spec!r}: {base!r} searches itself; name its base")
     if kind == "rollouts":
@@ -85,6 +90,11 @@ def _make_searcher(spec: str, edition: BaseEdition, budget: Budget | None, seed:
         return make_rollouts(own, edition.game, budget, seed)
     from incunabula.agents.search.guided import make_search
 
+    if over and base in (*AGENTS, OPTIMAL):
+        raise IncunabulaError(
+            f"agent {spec!r}: expected the path of a policy folder or run folder after the colon, "
+            f"got the agent {base!r}; write ./{base} for a folder of that name"
+        )
     if over:
         return make_search(_policy_folder(base), base, edition, budget, seed)
     guide = GUIDES[edition.game]

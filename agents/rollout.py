@@ -172,6 +172,9 @@ def rollout(
         raise IncunabulaError(f"rows: expected rows in 0..{engine.num_envs - 1}, got {chosen}")
     if len(np.unique(chosen)) < n:
         raise IncunabulaError(f"rows: expected distinct rows, got {chosen}")
+    for name, given in (("episode", episode), ("decision", decision), ("until", until)):
+        if given is not None and np.size(given) and np.asarray(given).dtype.kind not in "iu":
+            raise IncunabulaError(f"{name}: expected whole numbers, got {given!r}")
     own = chosen.astype(np.uint64) if episode is None else np.asarray(episode, np.uint64)
     before = np.zeros(n, np.int64) if decision is None else np.array(decision, np.int64)
     for name, given in (("episode", own), ("decision", before)):
@@ -179,7 +182,9 @@ def rollout(
             raise IncunabulaError(f"{name}: expected {n}, one for each row, got {given.shape}")
     if until is not None and stepper is not None:
         raise IncunabulaError("until: turns are those of an engine's games, not of a stepper's")
-    stop = np.full(n, NO_END) if until is None else np.asarray(until, np.int64)
+    stop = np.full(n, NO_END)
+    if until is not None:
+        stop = np.minimum(until, NO_END).astype(np.int64)
     if stop.shape != (n,):
         raise IncunabulaError(f"until: expected {n}, one for each row, got {stop.shape}")
     total = np.zeros((n, engine.num_players), np.int64)

@@ -97,8 +97,8 @@ def evaluate(
     agents: Annotated[
         str,
         typer.Option(
-            help="Agents, separated by commas: random, greedy, ppo, rollouts, or paths of policy "
-            "folders or run folders."
+            help="Agents, separated by commas: random, greedy, ppo, rollouts, search, or paths of "
+            "policy folders or run folders."
         ),
     ] = "random,greedy,ppo",
     games: Annotated[
@@ -163,8 +163,8 @@ def league(
     agents: Annotated[
         str,
         typer.Option(
-            help="At least two, separated by commas: random, greedy, ppo, rollouts, or paths of "
-            "policy folders or run folders. Names may stand twice."
+            help="At least two, separated by commas: random, greedy, ppo, rollouts, search, or "
+            "paths of policy folders or run folders. Names may stand twice."
         ),
     ] = "random,greedy,ppo",
     players: Annotated[int, typer.Option(help="Seats at a table.")] = 2,

@@ -101,6 +101,29 @@ def test_solve_refuses_before_it_begins(cli: Cli, arguments: list[str], said: st
     assert outcome.err.count("\n") == 1
 
 
+def test_solve_loses_no_file_of_others(cli: Cli, file: Path) -> None:
+    before = file.read_bytes()
+    outcome = cli("solve", file, "--save", file)
+    assert outcome.status == 2
+    assert "is no file of exact values, so it isn't overwritten" in outcome.err
+    assert file.read_bytes() == before
+
+
+def test_a_refused_edition_leaves_no_folder(cli: Cli, tmp_path: Path) -> None:
+    assert cli("solve", "bibliogamo", "--save", tmp_path / "a" / "b" / "x.npz").status == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_result_that_cannot_be_saved_is_told_all_the_same(
+    cli: Cli, file: Path, tmp_path: Path
+) -> None:
+    outcome = cli("solve", file, "--save", tmp_path / ("n" * 245), "--json")
+    assert outcome.status == 2
+    assert json.loads(outcome.out)["value"] == pytest.approx(solved().value, abs=1e-12)
+    assert "can't be written: " in outcome.err
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
 def test_without_compiled_code_solve_says_what_to_install(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +246,27 @@ def without_codes(path: Path) -> None:
             part.writestr(name, whole.read(name))
 
 
+def marked(flags: int = 0, method: int = 0, version: int = 20) -> Callable[[Path], None]:
+    """Spoil the first entry's fields in the archive's directory."""
+
+    def spoil(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        at = content.index(b"PK\x01\x02")
+        content[at + 6], content[at + 8], content[at + 10] = version, flags, method
+        path.write_bytes(content)
+
+    return spoil
+
+
+def unclosed(path: Path) -> None:
+    """An array's header that doesn't end."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part.replace(b"}", b" ", 1))
+
+
 def pickled(path: Path) -> None:
     np.savez(path, header=np.array([{"format": "x"}], object), allow_pickle=True)
 
@@ -236,6 +280,11 @@ def pickled(path: Path) -> None:
         (flip_a_byte, "is no whole file of exact values"),
         (without_codes, "is no whole file of exact values"),
         (pickled, "is no whole file of exact values"),
+        (marked(flags=1), "is no whole file of exact values"),
+        (marked(method=99), "is no whole file of exact values"),
+        (marked(method=8), "is no whole file of exact values"),
+        (marked(version=200), "is no whole file of exact values"),
+        (unclosed, "is no whole file of exact values"),
         (
             lambda path: rewritten(path, lambda header, _: header.update(version=99)),
             r"another version of this program \(format 99, expected 1\)",

@@ -23,6 +23,7 @@ from incunabula.training.ladder.page import page
 from incunabula.training.ladder.readme import BEGIN, readme_part
 from incunabula.training.ladder.store import (
     known_measurements,
+    part_path,
     read_results,
     result_path,
     write_part,
@@ -228,6 +229,44 @@ def test_damaged_measurements_are_not_used(tmp_path: Path) -> None:
     result_path(tmp_path, "bibliogamo").write_text(json.dumps(result))
     with pytest.raises(IncunabulaError, match="missing or damaged"):
         read_results(tmp_path)
+
+
+def spoilt(value: Any, path: tuple[Any, ...], by: Any) -> str:
+    """JSON text of a value in which the part at ``path`` is another."""
+    changed = json.loads(json.dumps(value))
+    inner = changed
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = by
+    return json.dumps(changed)
+
+
+@pytest.mark.parametrize(
+    ("path", "by"),
+    [
+        *((("mean",), by) for by in (None, "x", 10**400, float("nan"))),
+        *((("ci95",), by) for by in ([1], "x", [1, 10**400])),
+        (("timing",), None),
+        (("timing", "ms_per_decision"), "x"),
+        (("timing", "machine"), {}),
+        (("by_deal", "score"), "1 nan 2 3 4 5 6 7"),
+        (("key", "players"), 0),
+        (("key", "players"), 10**400),
+    ],
+    ids=lambda value: str(value)[:12],
+)
+def test_measurements_are_used_whole_or_not_at_all(
+    tmp_path: Path, path: tuple[str, ...], by: Any
+) -> None:
+    ladder = made(agents="random")
+    result = played(agents="random")
+    basis, where = ladder.terms.basis, ("measurements", 0, *path)
+    part = result | {"kind": "ladder-part"}
+    part_path(tmp_path, "bibliogamo").write_text(json.dumps(part))
+    assert known_measurements(tmp_path, "bibliogamo", basis) == result["measurements"]
+    part_path(tmp_path, "bibliogamo").write_text(spoilt(part, where, by))
+    with pytest.raises(IncunabulaError, match=r"isn't JSON|missing or damaged"):
+        known_measurements(tmp_path, "bibliogamo", basis)
 
 
 # The command --------------------------------------------------------------------------------------

@@ -117,29 +117,31 @@ def test_steps_are_a_limit_and_masks_are_those_of_the_state(make: Make) -> None:
     assert not rollout(engine, "random", 0).steps.any()
 
 
-@small
-@pytest.mark.parametrize("policy", ["random", "greedy"])
-@pytest.mark.parametrize("backend", ["numpy", pytest.param("numba", marks=needs_numba)])
-def test_rows_stop_at_the_first_decision_of_a_turn(make: Make, backend: str, policy: str) -> None:
-    engine, alone = dealt(make, 6, backend), dealt(make, 6, backend)
-    until = np.array([1, 2, 2, 3, 1 << 40, 3])
-    done = rollout(engine, policy, until=until)
-    assert done.steps[0] == 0
-    for row in range(6):
-        steps = 0
-        while alone.state.phase[row] != alone.over and alone.turn[row] < until[row]:
-            rollout(alone, policy, 1, rows=np.array([row]), decision=np.array([steps]))
-            steps += 1
-        assert done.steps[row] == steps
-    assert engine.state.equal(alone.state)
-    assert np.array_equal(engine.mask, alone.legal())
-
-
 class Last(Agent):
     """The last legal action."""
 
     def act(self, view: View) -> Any:
         return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
+
+
+@small
+@pytest.mark.parametrize("policy", ["random", "greedy"])
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("numba", marks=needs_numba)])
+def test_rows_stop_at_the_first_decision_of_a_turn(make: Make, policy: str, backend: str) -> None:
+    engine, other = dealt(make, 4, backend), dealt(make, 4)
+    until = np.array([2, 0, 3, (1 << 63) + 5], np.uint64)
+    done = rollout(engine, policy, until=until, seed=3)  # type: ignore[arg-type]
+    most = np.minimum(until, 99).astype(np.int64)
+    steps = np.zeros(4, np.int64)
+    agent = RandomAgent(3) if policy == "random" else make_greedy(other.game)
+    while (rows := np.flatnonzero((other.state.phase != other.over) & (other.turn < most))).size:
+        other.apply(agent.act(View(other, rows, rows.astype(np.uint64), steps[rows])), rows)
+        steps[rows] += 1
+    assert np.array_equal(done.steps, steps)
+    assert done.steps[1] == 0 < done.steps[0]
+    assert done.games.tolist()[3] == 1
+    assert engine.state.equal(other.state)
+    assert np.array_equal(engine.mask, other.mask)
 
 
 @needs_numba
@@ -160,10 +162,6 @@ def test_any_agent_can_play_and_a_subclass_is_asked_itself(make: Make) -> None:
 
 
 def test_arguments() -> None:
-    with pytest.raises(IncunabulaError, match="until: turns are those of an engine's"):
-        rollout(Stepper(BibliogamoEngine("bibliogamo-tiny", 2), 0), steps=1, until=np.ones(2))
-    with pytest.raises(IncunabulaError, match="until: expected 2, one for each row"):
-        rollout(BibliogamoEngine("bibliogamo-tiny", 2), until=np.ones(3))
     engine = dealt(GAMES["bibliogamo-tiny"], 3)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"policy": "gredy"}, "policy: expected random or greedy or an agent, got 'gredy'"),
@@ -175,6 +173,11 @@ def test_arguments() -> None:
         ({"rows": np.array([1, 1])}, "rows: expected distinct rows"),
         ({"decision": np.zeros(2, np.int64)}, "decision: expected 3, one for each row"),
         ({"episode": np.zeros(4, np.uint64)}, "episode: expected 3, one for each row"),
+        ({"until": np.zeros(2, np.int64)}, "until: expected 3, one for each row"),
+        ({"until": 2}, "until: expected 3, one for each row"),
+        ({"until": np.array([1.0, 2.5, np.nan])}, "until: expected whole numbers"),
+        ({"decision": np.array([1.5, 2, 3])}, "decision: expected whole numbers"),
+        ({"episode": ["a", "b", "c"]}, "episode: expected whole numbers"),
     ]
     for arguments, message in wrong:
         with pytest.raises(IncunabulaError, match=message):

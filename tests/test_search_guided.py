@@ -33,11 +33,11 @@ def test_departs_from_its_policy_whatever_the_batch_and_the_hidden_order(tmp_pat
     agent, policy = make_search(folder, "p", EDITION, Budget(40)), PolicyAgent(folder, EDITION)
     engine = BibliogamoEngine(EDITION, 12, "auto")
     engine.deal(np.arange(12), np.arange(12))
-    departed = step = 0
+    departed, step = 0, 0
     rows = np.arange(12)
     while rows.size:
         chosen = agent.act(view(engine, rows, step))
-        departed += np.count_nonzero(chosen != policy.act(view(engine, rows, step)))
+        departed += int(np.count_nonzero(chosen != policy.act(view(engine, rows, step))))
         engine.determinise(rows, (rows + 100 * (step + 1)).astype(np.uint64))
         alone = [agent.act(view(engine, rows[k : k + 1], step))[0] for k in range(len(rows))]
         assert chosen.tolist() == alone

@@ -16,7 +16,13 @@ from incunabula.agents.agent import Agent, RandomAgent, View
 from incunabula.agents.baselines import make_greedy
 from incunabula.agents.registry import make_agent
 from incunabula.agents.search.budget import MAX_SIMULATIONS, Budget
-from incunabula.agents.search.rollouts import FIRST_LOOK, Rollouts, Settings, make_rollouts
+from incunabula.agents.search.rollouts import (
+    FIRST_LOOK,
+    Race,
+    Rollouts,
+    Settings,
+    make_rollouts,
+)
 from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.compiled.functions import can_compile
@@ -28,6 +34,7 @@ from incunabula.training.evaluation.evaluate import evaluate
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
 from incunabula.training.league.against import evaluate_against
+from incunabula.training.league.evaluate import evaluate_versus
 from incunabula.training.league.league import league
 from tests.by_hand import PSALTER, stand, tiny
 from tests.commands import Cli, cli
@@ -111,6 +118,30 @@ def test_batch_size_does_not_matter(game: str) -> None:
     apart = [int(player(game).act(view(engine, np.array([row]), 6))[0]) for row in rows]
     assert together == apart
     assert together != make_greedy(game).act(view(engine, rows, 6)).tolist()
+
+
+@games
+def test_what_is_spent_on_a_game_does_not_depend_on_the_others(
+    game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games of more choices have more rounds, in which the others' savings must not be spent."""
+    spent: list[list[int]] = []
+    decide = Race.decide
+
+    def noting(self: Race) -> np.ndarray:
+        spent.append(self.spent.tolist())
+        return decide(self)
+
+    monkeypatch.setattr(Race, "decide", noting)
+    for steps in (4, 9):
+        engine = dealt(game, 12, steps)
+        rows = np.flatnonzero(engine.state.phase != engine.over)
+        player(game, 64).act(view(engine, rows, steps))
+        for row in rows:
+            player(game, 64).act(view(engine, np.array([row]), steps))
+        together, *apart = spent
+        assert [[n] for n in together] == apart
+        spent.clear()
 
 
 @games
@@ -310,6 +341,18 @@ def test_make_agent() -> None:
         make_agent("rollouts:rollouts", edition)
     with pytest.raises(IncunabulaError, match="'nobody'"):
         make_agent("rollouts:nobody", edition)
+    for spec in ("rollouts:", "rollouts: ", "search:", "optimal:"):
+        with pytest.raises(IncunabulaError, match=f"agent '{spec}': expected .* after the colon"):
+            make_agent(spec, edition)
+
+
+def test_one_agent_by_two_names_is_not_swallowed() -> None:
+    twice = ["rollouts", "rollouts:greedy"]
+    said = "'rollouts:greedy' is 'rollouts[(]greedy, 2[)]' again"
+    with pytest.raises(IncunabulaError, match=said):
+        evaluate(twice, edition="bibliogamo-tiny", games=1, budget=Budget(2))
+    with pytest.raises(IncunabulaError, match=said):
+        evaluate_versus(twice, edition="scriptorium-tiny", deals=1, budget=Budget(2))
 
 
 def test_results_name_the_budget_and_repeat() -> None:

@@ -17,7 +17,7 @@ from incunabula.agents.registry import make_agent
 from incunabula.agents.search.budget import Budget
 from incunabula.agents.search.forest import Forest
 from incunabula.agents.search.guide import Guide
-from incunabula.agents.search.tree import Arms, Search, Settings, TreeSearch
+from incunabula.agents.search.tree import Arms, Search, Settings, TreeSearch, least_costs
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import load_any_edition
 from incunabula.envs.engine import Engine
@@ -245,6 +245,36 @@ def test_simulations_are_what_was_asked_for(
         assert sorted(orders.count(seed) for seed in set(orders)) == [2] * 6 + [4] * 3
 
 
+@pytest.mark.parametrize("depth", [0, 2])
+def test_no_more_simulations_than_allowed(
+    depth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = np.zeros(3, np.int64)
+    original = TreeSearch.imagine
+
+    def counting(self: TreeSearch, view: View, games: Any, seeds: Any) -> Engine:
+        np.add.at(counted, games, 1)
+        return original(self, view, games, seeds)
+
+    monkeypatch.setattr(TreeSearch, "imagine", counting)
+    folder = make_policy(tmp_path / "p", "scriptorium")
+    engine = positions("scriptorium", 2, n=3)
+    settings = replace(DEEP, tried=8, depth=depth)
+    for simulations in range(1, 33):
+        counted[:] = 0
+        agent = search(folder, "scriptorium", settings, simulations=simulations)
+        likeliest = agent.guide.logits(view(engine)).argmax(axis=1)
+        chosen = agent.act(view(engine))
+        assert counted.max() <= simulations
+        assert counted.max() >= simulations // 2
+        if simulations == 1:  # nothing can be compared
+            assert np.array_equal(chosen, likeliest)
+
+
+def test_least_costs_are_those_of_halving() -> None:
+    assert least_costs(8).tolist() == [0, 0, 2, 5, 6, 10, 11, 13, 14]
+
+
 def test_seconds_are_kept(tmp_path: Path) -> None:
     folder = make_policy(tmp_path / "p", "bibliogamo")
     engine = positions("bibliogamo", 1)
@@ -305,3 +335,8 @@ def test_agents_by_name(tmp_path: Path) -> None:
         make_agent("search", edition)
     with pytest.raises(IncunabulaError, match="there is no such folder"):
         make_agent("search:nowhere/at/all", edition)
+    for name in ("greedy", "ppo", "optimal"):
+        with pytest.raises(IncunabulaError, match=f"got the agent '{name}'; write ./{name}"):
+            make_agent(f"search:{name}", edition)
+    with pytest.raises(IncunabulaError, match="seed"):
+        make_agent(f"search:{folder}", edition, seed=1.5)  # type: ignore[arg-type]

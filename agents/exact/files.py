@@ -9,7 +9,10 @@ import contextlib
 import json
 import math
 import secrets
+import struct
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,14 @@ from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.errors import IncunabulaError
 
 FORMAT = "incunabula exact values"
+MAGIC = b"PK\x03\x04"  # of the archive
 VERSION = 1  # another number whenever codes are made otherwise
+# What NumPy, zipfile and JSON raise where a file isn't what they expect. A damaged entry can seem
+# to be encrypted, compressed or of another version (RuntimeError), or its header not to end.
+DAMAGED = (
+    *(ValueError, KeyError, TypeError, EOFError, MemoryError, AttributeError, RuntimeError),
+    *(OverflowError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def save_solution(solution: Solution, path: str | Path) -> None:
@@ -60,6 +70,19 @@ def save_solution(solution: Solution, path: str | Path) -> None:
             temporary.unlink(missing_ok=True)
 
 
+def may_be_solution(path: Path) -> bool:
+    """Whether a file begins as one of exact values does, be it damaged or of another version.
+
+    Raises:
+        IncunabulaError: it can't be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise IncunabulaError(f"{path}: can't be read: {error.strerror or error}") from None
+
+
 def load_solution(path: str | Path, edition: Edition) -> Solution:
     """Read a solution of this edition.
 
@@ -73,9 +96,7 @@ def load_solution(path: str | Path, edition: Edition) -> Solution:
             codes, values = archive["codes"], archive["values"]
     except OSError as error:
         raise IncunabulaError(f"{path}: can't be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, EOFError, MemoryError, AttributeError) as error:
-        raise _wrong(path, str(error)) from None
-    except zipfile.BadZipFile as error:
+    except DAMAGED as error:
         raise _wrong(path, str(error)) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _wrong(path, "its header is another")

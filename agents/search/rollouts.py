@@ -204,7 +204,7 @@ class Race:
         halvings = np.ceil(np.log2(np.maximum(counts, 2))).astype(np.int64)  # rounds of each game
         rounds = int(halvings.max())
         for number in range(rounds):
-            self._round(np.maximum(halvings - number, 1), began + seconds * (number + 1) / rounds)
+            self._round(halvings - number, began + seconds * (number + 1) / rounds)
             if not (self._left() > 1).any():
                 return
             self._halve(-(-counts // 2 ** (number + 1)))
@@ -233,11 +233,16 @@ class Race:
         np.add.at(self.spent, self.game[arms], times)
 
     def _round(self, rounds_left: npt.NDArray[np.int64], until: float) -> None:
-        """Give every choice left its share of imagined games, until the clock says so."""
+        """Give every choice left its share of imagined games, until the clock says so.
+
+        ``rounds_left``: of each game, below 1 after its own last round. What it has saved then
+        stays unspent: other games of the batch must not decide whether there is a further round.
+        """
         simulations = self.player.budget.simulations
         share = np.full(len(self.view), np.iinfo(np.int64).max)
         if simulations is not None:
-            share = (simulations - self.spent) // (rounds_left * np.maximum(self._left(), 1))
+            each = np.maximum(rounds_left, 1) * np.maximum(self._left(), 1)
+            share = np.where(rounds_left > 0, (simulations - self.spent) // each, 0)
         while True:
             more = np.where(self._left() > 1, np.minimum(STEP, share), 0)
             if not more.any():

@@ -39,7 +39,7 @@ from incunabula.agents.policy_folder import Policy, engine_of, load_policy
 from incunabula.agents.search.budget import Budget
 from incunabula.agents.search.forest import Forest
 from incunabula.agents.search.guide import Guide
-from incunabula.envs.chance import key
+from incunabula.envs.chance import as_seed, key
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
@@ -154,7 +154,7 @@ class TreeSearch(Agent):
         name: str = "ppo",
     ) -> None:
         self.policy = policy if isinstance(policy, Policy) else load_policy(policy, edition)
-        self.budget, self.seed = budget, seed
+        self.budget, self.seed = budget, as_seed(seed)
         self.name = f"search({name}, {budget})"
         self.settings = settings or SETTINGS[edition.game]
         self.guide = Guide(self.policy, engine_of(edition).tables)
@@ -202,6 +202,10 @@ class Search:
         most = min(self.settings.tried, logits.shape[1])
         action = np.argsort(-logits, axis=1, kind="stable")[:, :most]
         logit = np.take_along_axis(logits, action, axis=1)
+        self.costs = least_costs(most)
+        if agent.budget.simulations is not None:  # no more actions than can be compared for it
+            self.costs = self.costs[self.costs <= agent.budget.simulations]
+            logit[:, max(len(self.costs) - 1, 1) :] = -np.inf
         shape = action.shape
         none = np.zeros(shape, np.int64)
         self.arms = Arms(action, logit, np.isfinite(logit), none, np.zeros(shape))
@@ -222,7 +226,10 @@ class Search:
             if simulations is None:
                 each = np.full(len(going), np.iinfo(np.int64).max)
             else:
-                each = np.maximum(1, simulations // (phases * arms.alive.sum(axis=1)))
+                alive = arms.alive.sum(axis=1)
+                rest = simulations - arms.visits.sum(axis=1) - self.costs[-(-alive // 2)]
+                share = np.maximum(1, simulations // (np.maximum(phases, 1) * alive))
+                each = np.minimum(share, rest // alive)
             until = None
             if stop is not None:
                 now = time.perf_counter()
@@ -316,3 +323,12 @@ class Search:
     def _view(self, rows: Rows) -> View:
         """Imagined games; the draws of agents that are asked there don't matter."""
         return View(self.engine, rows, rows.astype(np.uint64), np.zeros(len(rows), np.int64))
+
+
+def least_costs(arms: int) -> Int64Array:
+    """Imagined games that sequential halving of 0..``arms`` actions takes if each is tried once in
+    every round, int64 (arms + 1,); of a single action none, for there is nothing to choose."""
+    costs = [0, 0]
+    for n in range(2, arms + 1):
+        costs.append(n + costs[-(-n // 2)])
+    return np.array(costs, np.int64)

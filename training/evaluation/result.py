@@ -61,7 +61,10 @@ def named_agents(
             raise IncunabulaError(f"agents: {spec!r} stands twice; name each agent once")
     for given, spec in zip(agents, specs, strict=True):
         player = entrant(given, spec, edition, seed, budget)
-        players[player.name if searches(spec) else spec] = player
+        name = player.name if searches(spec) else spec
+        if name in players:
+            raise IncunabulaError(f"agents: {spec!r} is {name!r} again; name each agent once")
+        players[name] = player
     return players
 
 
@@ -79,8 +82,8 @@ def move_budget(
     if not any(searches(spec) for spec in agents):
         given = "simulations" if seconds is None else "seconds-per-move"
         raise IncunabulaError(
-            f"{given}: none of the agents {', '.join(agents)} searches; name rollouts, or leave "
-            f"--{given} out"
+            f"{given}: none of the agents {', '.join(agents)} searches; name rollouts or "
+            f"search, or leave --{given} out"
         )
     return budget
 

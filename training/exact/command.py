@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 from incunabula.agents.agent import Agent
-from incunabula.agents.exact.files import save_solution
+from incunabula.agents.exact.files import may_be_solution, save_solution
 from incunabula.agents.exact.optimal import OptimalAgent
 from incunabula.agents.exact.solver import Solution, solve
 from incunabula.agents.exact.table import GIGABYTE
@@ -20,7 +21,7 @@ from incunabula.agents.registry import OPTIMAL, make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.command import deliver, listed
-from incunabula.training.evaluation.files import check_folder
+from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.evaluation.progress import DELAY, is_terminal
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.tables import short_names, table
@@ -41,12 +42,12 @@ def run_solve(
     loaded = load_edition(edition)
     names = [] if agents is None else listed("agents", agents)
     players = _made(names, loaded)
-    if save is not None:
-        _check_file(save)
-    with Counting(f"solving {loaded.name}") as counting:
-        solution = solve(loaded, max_memory=max_memory, on_progress=counting.show)
-    if save is not None:
-        save_solution(solution, save)
+    with kept_if_used(None if save is None else Path(save).parent):
+        if save is not None:
+            _check_file(save)
+        with Counting(f"solving {loaded.name}") as counting:
+            solution = solve(loaded, max_memory=max_memory, on_progress=counting.show)
+    unsaved = None if save is None else _saved(solution, save)
     result = solution_entry(solution)
     if names:
         result["agents"] = []
@@ -58,6 +59,17 @@ def run_solve(
             seconds = time.perf_counter() - began
         result["agents"].append(agent_entry(name, own, solution, seconds))
     deliver(result, print_solution, None, as_json=as_json)
+    if unsaved is not None:
+        raise unsaved
+
+
+def _saved(solution: Solution, save: str) -> IncunabulaError | None:
+    """Save; what went wrong is told after the result, which isn't lost with it."""
+    try:
+        save_solution(solution, save)
+    except IncunabulaError as error:
+        return error
+    return None
 
 
 def _made(names: list[str], edition: Edition) -> dict[str, Agent]:
@@ -73,10 +85,15 @@ def _made(names: list[str], edition: Edition) -> dict[str, Agent]:
 
 
 def _check_file(save: str) -> None:
-    """See that a file can be written there, before the work."""
-    if not save.strip() or Path(save).is_dir():
+    """See that a file can be written there, before the work, and that nothing else is lost."""
+    path = Path(save)
+    if not save.strip() or (path.exists() and not path.is_file()):
         raise IncunabulaError(f"save: expected a file, got {save!r}")
-    check_folder(Path(save).parent, "save")
+    check_folder(path.parent, "save")
+    if path.exists() and not may_be_solution(path):
+        raise IncunabulaError(
+            f"save: {path} is no file of exact values, so it isn't overwritten; name another file"
+        )
 
 
 def solution_entry(solution: Solution) -> Json:
@@ -163,8 +180,8 @@ class Counting:
         self.states, seconds = states, time.monotonic() - self._began
         if seconds < DELAY or not is_terminal():
             return
-        text = f"{self.what}: {states:,} states, {seconds:.0f} s"
+        text = Text(f"{self.what}: {states:,} states, {seconds:.0f} s")
         if self._status is None:
-            self._status = Console(stderr=True, markup=False).status(text)
+            self._status = Console(stderr=True).status(text)
             self._status.start()
         self._status.update(text)

@@ -11,10 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from incunabula.agents.tensors import open_regular
 from incunabula.envs.editions import GAMES
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.files import json_file, write_atomically
+from incunabula.training.ladder.cells import machines, ranking, with_interval
 from incunabula.training.ladder.ladder import SCHEMA_VERSION
 from incunabula.training.ladder.measure import by_deal
 from incunabula.training.ladder.page import page
@@ -110,7 +113,7 @@ def _read(path: Path, game: str, kind: str) -> Json | None:
 def _fault(raw: bytes, game: str, kind: str) -> str | None:
     """What keeps a file from being such a ladder; None if nothing does."""
     try:
-        value = json.loads(raw.decode("utf-8"))
+        value = json.loads(raw.decode("utf-8"), parse_constant=_not_json)
     except (ValueError, RecursionError):
         return "isn't JSON, or is cut off"
     if not isinstance(value, dict) or value.get("kind") != kind:
@@ -125,19 +128,33 @@ def _fault(raw: bytes, game: str, kind: str) -> str | None:
     try:
         for check in checks:
             check()
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         return "is a ladder with parts that are missing or damaged"
     return None
 
 
+def _not_json(name: str) -> None:
+    raise ValueError(name)  # NaN or Infinity
+
+
 def _check_measurements(value: Json) -> None:
-    """Raise ValueError, KeyError or TypeError unless they can be used again."""
+    """Raise what ``_fault`` expects unless they can be used again: compared and shown."""
     if not isinstance(value["basis"], dict):
         raise TypeError
     for entry in value["measurements"]:
         key = entry["key"]
         if key["measured"] == "league":
+            bool(entry["rating"]["separated"])
+            for agent in entry["agents"]:
+                with_interval(agent["rating"], agent["rating_ci95"], 2)
             continue
+        if type(key["players"]) is not int or key["players"] < 1:
+            raise ValueError
         for what in ("score",) if key["players"] == 1 else ("score", "win_share"):
-            if len(by_deal(entry, what)) != key["deals"]:
+            results = by_deal(entry, what)
+            if len(results) != key["deals"] or not np.isfinite(results).all():
                 raise ValueError
+        row = entry | {"rank": 1, "name": str(key["name"]), "training": None, "next": None}
+        table = {"players": key["players"], "rows": [row]}
+        ranking(table)
+        machines({"tables": [table]})
