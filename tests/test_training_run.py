@@ -1,6 +1,7 @@
 """Training runs: exact resuming, interruption, and what lies in a run folder."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -163,6 +164,12 @@ def test_the_run_folder_holds_everything(finished: tuple[Trainer, Path]) -> None
     assert receipt["evaluation"] == best
     assert receipt["config"] == small().model_dump(mode="json")
     assert list((folder / "tensorboard").iterdir())
+
+
+def test_numbers_next_to_zero_are_what_they_were_after_training(
+    finished: tuple[Trainer, Path],
+) -> None:
+    assert math.nextafter(0.0, 1.0) > 0
 
 
 def test_evaluations_are_those_of_the_policy_folder(finished: tuple[Trainer, Path]) -> None:

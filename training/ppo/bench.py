@@ -19,7 +19,7 @@ from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.config import Network, Shaping
 from incunabula.training.ppo.lean import LeanMaskablePPO
 from incunabula.training.ppo.network import LeanPolicy
-from incunabula.training.ppo.precision import choose_device, has_bf16
+from incunabula.training.ppo.precision import choose_device, denormals_flushed, has_bf16
 from incunabula.training.ppo.vecenv import TrainingVecEnv
 
 COMMON: dict[str, Any] = {
@@ -63,6 +63,7 @@ def measure(model: Any) -> tuple[float, float]:
     return rolled - began, time.perf_counter() - rolled
 
 
+@denormals_flushed()
 def compare(
     num_envs: int = 512,
     n_steps: int = 128,
@@ -80,7 +81,6 @@ def compare(
     kinds = ["stock", "lean"]
     if has_bf16(choose_device(None)):
         kinds.append("lean-bf16")
-    torch.set_flush_denormal(True)
     before = torch.get_num_threads()
     times: dict[tuple[str, int], list[tuple[float, float]]] = {}
     learners = {k: make_learner(k, num_envs, n_steps, batch_size, layers) for k in kinds}

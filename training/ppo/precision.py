@@ -1,5 +1,9 @@
 """What the networks are computed in: bfloat16 where the processor has it, else float32."""
 
+import contextlib
+import math
+from collections.abc import Iterator
+
 import torch
 
 from incunabula.envs.errors import IncunabulaError
@@ -43,3 +47,15 @@ def choose_precision(wanted: str, device: torch.device) -> tuple[bool, str]:
     if wanted == "bf16":
         return True, f"bfloat16 as asked for, though this {device.type} computes it slowly"
     return False, f"float32 (this {device.type} has no bfloat16 arithmetic)"
+
+
+@contextlib.contextmanager
+def denormals_flushed() -> Iterator[None]:
+    """Numbers next to 0, which are slow to compute with, count as 0 in this thread meanwhile; what
+    the process computes afterwards is as it was before."""
+    flushed = not math.nextafter(0.0, 1.0) > 0  # torch has no question for it
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(flushed)

@@ -22,7 +22,7 @@ from incunabula.training.ppo.command import Interrupted
 from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig, with_overrides
 from incunabula.training.ppo.evaluating import evaluate_weights
 from incunabula.training.ppo.learner import Learner, run_seeds
-from incunabula.training.ppo.precision import choose_device, choose_precision
+from incunabula.training.ppo.precision import choose_device, choose_precision, denormals_flushed
 from incunabula.training.ppo.rundir import Checkpoint, RunFolder
 from incunabula.training.ppo.screen import Screen
 
@@ -119,8 +119,11 @@ class Trainer:
 
     def _run(self, stop_after: int | None, quiet: bool) -> dict[str, Any]:
         config, learner = self.config, self.learner
-        torch.set_flush_denormal(True)
-        with self._threads(), self._asked_to_stop() as asked, Screen(self, quiet=quiet) as screen:
+        with (
+            self._settings(),
+            self._asked_to_stop() as asked,
+            Screen(self, quiet=quiet) as screen,
+        ):
             self._began = (time.perf_counter(), time.process_time())
             if not self._cloned:
                 self._clone(screen, asked)
@@ -306,11 +309,13 @@ class Trainer:
             signal.signal(signal.SIGINT, before)
 
     @contextlib.contextmanager
-    def _threads(self) -> Iterator[None]:
+    def _settings(self) -> Iterator[None]:
+        """The process's settings of torch, for as long as the training lasts."""
         before = torch.get_num_threads()
         torch.set_num_threads(self.config.torch_threads)
         try:
-            yield
+            with denormals_flushed():
+                yield
         finally:
             torch.set_num_threads(before)
 
