@@ -14,6 +14,8 @@ from typing import Annotated
 
 import typer
 
+from incunabula.cli_bound import bound
+from incunabula.cli_hindsight import hindsight
 from incunabula.cli_ladder import ladder
 from incunabula.cli_options import (
     BackendOption,
@@ -39,6 +41,8 @@ editions_app = typer.Typer(help="Edition files: what the games are played with."
 app.add_typer(editions_app, name="editions", no_args_is_help=True)
 app.add_typer(policies_app, name="policies", no_args_is_help=True)
 app.command()(ladder)
+app.command()(hindsight)
+app.command()(bound)
 
 ReportOption = Annotated[
     str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
@@ -122,6 +126,24 @@ def evaluate(
     backend: BackendOption = "auto",
     simulations: SimulationsOption = None,
     seconds_per_move: SecondsOption = None,
+    luck: Annotated[
+        bool,
+        typer.Option(
+            "--luck",
+            help="Also give scores less the luck of the draws, whose intervals are narrower "
+            "(bibliogamo).",
+        ),
+    ] = False,
+    par: Annotated[
+        bool,
+        typer.Option(
+            "--par", help="Bibliogamo: also hold scores against the best line found in hindsight."
+        ),
+    ] = False,
+    par_width: Annotated[
+        int | None,
+        typer.Option(help="With --par: width of its beam, 64 by default; wider finds more."),
+    ] = None,
     out: ReportOption = None,
     run: Annotated[
         list[str] | None,
@@ -153,6 +175,9 @@ def evaluate(
         seed=seed,
         simulations=simulations,
         seconds_per_move=seconds_per_move,
+        luck=luck,
+        par=par,
+        par_width=par_width,
         as_json=as_json,
     )
 

@@ -104,6 +104,7 @@ def test_evaluate_prints_json_and_writes_a_report(cli: Cli, tmp_path: Path) -> N
     ("arguments", "said"),
     [
         (("scriptorium", "--agents", "random", "--prestige", "1"), "only bibliogamo has prestige"),
+        (("scriptorium", "--agents", "random", "--luck"), "luck: only measured of bibliogamo"),
         (("scriptorium", "--agents", "random", "--players", "1"), "is for 2, 3, 4, got 1"),
         (("scriptorium", "--agents", "random", "--against", "nobody"), "no agent 'nobody'"),
         (("scriptorium", "--agents", "random,random"), "'random' stands twice"),

@@ -37,15 +37,27 @@ def run_evaluate(
     seed: int,
     simulations: int | None,
     seconds_per_move: float | None,
+    luck: bool,
+    par: bool,
+    par_width: int | None,
     as_json: bool,
 ) -> None:
     """Evaluate agents (names and paths, separated by commas), print, and write a report."""
     check_game(game)
     if runs and out is None:
         raise IncunabulaError("run: learning curves are part of a report; give its folder by --out")
+    if par_width is not None and not par:
+        raise IncunabulaError("par-width: is the width of the search for par; give --par with it")
     if game == "scriptorium":
+        if par:
+            raise IncunabulaError(
+                "par: scriptorium has none, since what opponents do isn't part of a deal; only "
+                "bibliogamo has"
+            )
         if prestige is not None:
             raise IncunabulaError("prestige: only bibliogamo has prestige collections")
+        if luck:
+            raise IncunabulaError("luck: only measured of bibliogamo; leave --luck out")
         from incunabula.training.league.command import run_versus
 
         run_versus(
@@ -69,9 +81,15 @@ def run_evaluate(
         if value is not None:
             raise IncunabulaError(f"{option}: bibliogamo is for one; leave --{option} out")
     from incunabula.training.evaluation.evaluate import evaluate
+    from incunabula.training.evaluation.par import PAR_WIDTH, print_par
     from incunabula.training.evaluation.report import write_report
     from incunabula.training.evaluation.result import move_budget
     from incunabula.training.evaluation.tables import print_evaluation
+
+    def show(result: dict[str, Any], console: Console) -> None:
+        print_evaluation(result, console)
+        if "par" in result:
+            print_par(result, console)
 
     specs = listed("agents", agents)
     budget = move_budget(specs, simulations, seconds_per_move)
@@ -86,10 +104,12 @@ def run_evaluate(
             backend=backend,
             seed=seed,
             budget=budget,
+            luck=luck,
+            par_width=(PAR_WIDTH if par_width is None else par_width) if par else None,
         )
         deliver(
             evaluation.result,
-            print_evaluation,
+            show,
             None if out is None else lambda: write_report(out, evaluation, runs),
             as_json=as_json,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.agent import Agent, View, ask
+from incunabula.agents.hindsight.search import check_width
 from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
@@ -20,7 +21,9 @@ from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.games import Games, play_games
+from incunabula.training.evaluation.luck import LuckMeter, add_luck
 from incunabula.training.evaluation.machine import versions
+from incunabula.training.evaluation.par import par_entry, par_of
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import (
     MAX_BATCH,
@@ -44,11 +47,16 @@ class Evaluation:
         result: everything that is reported, as JSON values (see docs/evaluation.md).
         seeds: the deals, uint64 (n,).
         games: name -> the agent's games, in the order of ``seeds``.
+        luck: name -> the luck of each of these, points, float64 (n,); empty unless asked for.
+        par: the score of the best line found in hindsight on each deal, int64 (n,); None unless
+            it was asked for.
     """
 
     result: dict[str, Any]
     seeds: npt.NDArray[np.uint64]
     games: dict[str, Games]
+    luck: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    par: npt.NDArray[np.int64] | None = None
 
 
 def evaluate(
@@ -62,6 +70,8 @@ def evaluate(
     backend: str = "auto",
     seed: int = 0,
     budget: Budget | None = None,
+    luck: bool = False,
+    par_width: int | None = None,
 ) -> Evaluation:
     """Play the same deals with each agent, and compare each pair game by game.
 
@@ -75,12 +85,17 @@ def evaluate(
         backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
         budget: for each move of the agents that search and are given by name; see ``Budget``.
+        luck: whether the luck of each game is worked out (``LuckMeter``), for figures less it.
+        par_width: also find the best line in hindsight on each deal, by a beam of this width, and
+            hold the agents against it; None: don't.
 
     Raises:
         IncunabulaError: an argument can't be used, or an agent acts illegally.
     """
     edition = load_edition(edition)
     check_count("batch size", batch_size, MAX_BATCH)
+    if par_width is not None:
+        check_width(par_width, "par width")
     backend = chosen_backend(backend)
     deals = seed_list(seeds, games)
     _check_prestige(prestige, edition)
@@ -88,10 +103,12 @@ def evaluate(
     prestige = None if prestige is None else int(prestige)
     seed = as_seed(seed)
     players = named_agents(agents, edition, seed, budget)
+    meters = {name: LuckMeter(edition, games) for name in players} if luck else {}
     began = time.perf_counter()
     played: dict[str, Games] = {}
     rows = []
-    with SlowProgress(len(players) * games) as progress:
+    par = None
+    with SlowProgress((len(players) + (par_width is not None)) * games) as progress:
         for name, agent in players.items():
             _first_decision(agent, edition, backend)
             started = time.perf_counter()
@@ -103,10 +120,16 @@ def evaluate(
                 prestige=prestige,
                 batch_size=batch_size,
                 backend=backend,
+                watch=meters.get(name),
                 on_progress=progress.advance,
             )
-            seconds = time.perf_counter() - started
+            seconds = time.perf_counter() - started - (meters[name].seconds if luck else 0.0)
             rows.append(_agent_row(name, agent, played[name], backend, seconds))
+        if par_width is not None:
+            progress.advance(0, "par")
+            searching = time.perf_counter()
+            par = par_of(edition, deals, par_width, prestige, progress.advance)
+            against = par_entry(par, par_width, played, searching)
     result = {
         "schema_version": SCHEMA_VERSION,
         "game": edition.game,
@@ -121,9 +144,12 @@ def evaluate(
             {"a": a, "b": b} | paired(played[a].score, played[b].score)
             for b, a in combinations(played, 2)
         ],
+        **({} if par is None else {"par": against}),
         "timing": timing_entry(began, batch_size),
     }
-    return Evaluation(result, deals, played)
+    if luck:
+        add_luck(result, {name: games.score for name, games in played.items()}, meters)
+    return Evaluation(result, deals, played, {name: meters[name].luck for name in meters}, par)
 
 
 def _check_prestige(prestige: int | None, edition: Edition) -> None:

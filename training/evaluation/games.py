@@ -12,7 +12,7 @@ from incunabula.agents.agent import Agent, View, ask
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.training.evaluation.result import MAX_BATCH, check_agents
-from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
+from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, Watch, play_list
 from incunabula.training.evaluation.seeds import check_count, check_start, game_seeds
 
 Int64Array = npt.NDArray[np.int64]
@@ -42,6 +42,7 @@ def play_games(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     start: int = 0,
+    watch: Watch | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Games:
     """Play each deal exactly once.
@@ -54,6 +55,7 @@ def play_games(
         batch_size: games played at once.
         backend: the engine's; numba where it is installed, by default.
         start: number of the first game, for the agent's own draws.
+        watch: is shown every step, such as a ``LuckMeter``.
         on_progress: called now and then with how many games' worth has been played since the last
             call; games under way count in part.
 
@@ -80,6 +82,7 @@ def play_games(
         act=act,
         finish=lambda part: _record(engine, part.rows, part.games, part.decisions, games),
         who=lambda _, game: f"agent {agent.name!r}, game {game + start}",
+        watch=watch,
         on_progress=on_progress,
     )
     return games

@@ -94,8 +94,11 @@ def _games_csv(evaluation: Evaluation) -> str:
     """Every game: its number in the list of deals, its seed, and each agent's score."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["game", "seed", *evaluation.games])
-    scores = [games.score.tolist() for games in evaluation.games.values()]
+    columns = {name: games.score for name, games in evaluation.games.items()}
+    if evaluation.par is not None:
+        columns["par"] = evaluation.par
+    writer.writerow(["game", "seed", *columns])
+    scores = [column.tolist() for column in columns.values()]
     writer.writerows(
         [i, seed, *row]
         for i, (seed, *row) in enumerate(zip(evaluation.seeds.tolist(), *scores, strict=True))
@@ -118,6 +121,8 @@ def report_html(result: Json, pictures: dict[str, bytes], curves: Sequence[Curve
             _pairs_table(result, names),
             note(PAIRS_NOTE),
         ]
+    if "par" in result:
+        parts += ["<h2>Against par</h2>", _par_table(result["par"], names), note(PAR_NOTE)]
     parts += learning_parts(pictures, curves, 1)
     parts += ["<h2>Conditions</h2>", _conditions(result)]
     return page(title, verdict(result), result, parts)
@@ -145,6 +150,10 @@ PAIRS_NOTE = (
     "interval that doesn't hold 0 is a difference that these games show; one that holds 0 is a tie "
     "as far as they can tell. The interval is about the deals: another training run with "
     "another seed would give another policy."
+)
+PAR_NOTE = (
+    "Par is the best line found on each deal by a search that knows the order of the cards, which "
+    "no player does: a lower bound on the best in hindsight, and out of reach of honest play."
 )
 _CURVE_CAPTION = (
     "What was measured during training on the run's own evaluation games (list “dev”), band: 95% "
@@ -206,6 +215,20 @@ def _pairs_table(result: Json, names: dict[str, str]) -> str:
         for pair in result["paired"]
     ]
     return table(("a − b", "mean", "95% interval", "a better", "equal", "b better"), rows)
+
+
+def _par_table(par: Json, names: dict[str, str]) -> str:
+    rows = [
+        (
+            names[agent["name"]],
+            signed(agent["mean_difference"]),
+            interval(agent["ci95"]),
+            "–" if agent["share"] is None else f"{agent['share']:.1%}",
+        )
+        for agent in par["agents"]
+    ]
+    rows.append((f"par (width {par['width']:,})", signed(par["mean"], plus=""), "", ""))
+    return table(("agent", "score − par", "95% interval", "score / par"), rows)
 
 
 def _scores_text(result: Json, names: dict[str, str]) -> str:

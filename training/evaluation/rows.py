@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,16 @@ class Part(NamedTuple):
     decisions: Int64Array  # decisions taken before in each game
 
 
+class Watch(Protocol):
+    """Is shown every step of the games being played."""
+
+    def before(self, engine: Any, part: Part, actions: npt.NDArray[Any]) -> None:
+        """These actions, (n,), are about to be taken."""
+
+    def after(self, engine: Any, part: Part) -> None:
+        """They have been; ``part`` is the same."""
+
+
 def play_list(
     engine: Engine,
     n: int,
@@ -35,6 +45,7 @@ def play_list(
     act: Callable[[Part], npt.NDArray[np.integer[Any]]],
     finish: Callable[[Part], None],
     who: Callable[[int, int], str],
+    watch: Watch | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> None:
     """Play games 0 to n - 1.
@@ -48,6 +59,7 @@ def play_list(
         act: the actions of the games given, all of which wait for one.
         finish: called with games that have just ended.
         who: (row, game): the agent to move and the game, for an error's message.
+        watch: is shown every step.
         on_progress: called now and then with how many games' worth has been played since the last
             call; games under way count in part.
 
@@ -61,7 +73,10 @@ def play_list(
     told, told_at = 0.0, time.monotonic()
     deal(active, game)
     while active.size:
-        actions = act(Part(active, game[active], decision[active]))
+        part = Part(active, game[active], decision[active])
+        actions = act(part)
+        if watch is not None:
+            watch.before(engine, part, actions)
         try:
             _, terminated = engine.apply(actions, active)
         except IllegalActionError as error:
@@ -69,6 +84,8 @@ def play_list(
             raise IncunabulaError(
                 f"{where}: action {error.action} is illegal ({error.clause}): {error.reason}"
             ) from error
+        if watch is not None:
+            watch.after(engine, part)
         decision[active] += 1
         if on_progress is not None and time.monotonic() - told_at > BETWEEN:
             played = dealt - len(active) + float(engine.share_played(active).sum())

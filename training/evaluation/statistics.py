@@ -23,9 +23,19 @@ _BLOCK = 1 << 22  # weights worked on at a time
 _MOST_DF = 100_000
 
 
-@lru_cache
 def t_quantile(df: int) -> float:
-    """t such that Student's t with ``df`` >= 1 degrees of freedom lies in [-t, t] with 95%.
+    """t such that Student's t with ``df`` >= 1 degrees of freedom lies in [-t, t] with 95%."""
+    return _central_t(df, 0.95)
+
+
+def one_sided_t(df: int) -> float:
+    """t such that Student's t with ``df`` >= 1 degrees of freedom is below t with 95%."""
+    return _central_t(df, 0.90)
+
+
+@lru_cache
+def _central_t(df: int, probability: float) -> float:
+    """t such that Student's t with ``df`` degrees of freedom lies in [-t, t] with ``probability``.
 
     The probability is a finite series for whole ``df`` (Abramowitz and Stegun, 26.7.3 and 26.7.4);
     it is inverted by bisection.
@@ -34,7 +44,7 @@ def t_quantile(df: int) -> float:
     low, high = 0.0, math.pi / 2  # of the angle atan(t / sqrt(df))
     for _ in range(60):
         angle = (low + high) / 2
-        if _central_probability(angle, df) < 0.95:
+        if _central_probability(angle, df) < probability:
             low = angle
         else:
             high = angle

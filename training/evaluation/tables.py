@@ -107,9 +107,33 @@ def print_evaluation(result: Json, console: Console) -> None:
                 *(f"{pair[key] / pair['games']:.0%}" for key in ("a_better", "equal", "b_better")),
             )
         console.print(pairs)
+    if any("luck_adjusted" in agent for agent in result["agents"]):
+        console.print(*_luck(result, names))
     meaning = PROVENANCE[result["edition"]["provenance"]]
     note = f"{conditions(result)}. The edition is {meaning}."
     console.print(note, style="dim", highlight=False)
+
+
+def _luck(result: Json, names: dict[str, str]) -> list[Table]:
+    """Scores less the luck of the draws, and their differences."""
+    less = table(
+        "Scores less luck", "agent", "mean", "95% interval", "sd", "luck in cards", "in prices"
+    )
+    for agent in result["agents"]:
+        left = agent["luck_adjusted"]
+        spreads = (
+            "–" if left[f] is None else f"{left[f]:.1f}" for f in ("sd", "cards_sd", "prices_sd")
+        )
+        less.add_row(names[agent["name"]], f"{left['mean']:.2f}", interval(left["ci95"]), *spreads)
+    pairs = table("Differences less luck", "a − b", "mean", "95% interval")
+    for pair in result["paired"]:
+        left = pair["luck_adjusted"]
+        pairs.add_row(
+            f"{names[pair['a']]} − {names[pair['b']]}",
+            signed(left["mean_difference"]),
+            interval(left["ci95"]),
+        )
+    return [less, pairs] if result["paired"] else [less]
 
 
 def print_bench(result: Json, console: Console) -> None:

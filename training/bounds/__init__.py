@@ -1,0 +1,1 @@
+"""What can be reached at most, beside what is reached: the command ``bound``."""

@@ -1,0 +1,158 @@
+"""What the command ``bound`` does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from incunabula.agents.bounds.bound import MAX_SAMPLES, Bound, upper_bound
+from incunabula.agents.registry import make_agent
+from incunabula.envs.bibliogamo.edition import Edition, load_edition
+from incunabula.envs.chance import as_seed
+from incunabula.training.evaluation.command import deliver
+from incunabula.training.evaluation.evaluate import evaluate
+from incunabula.training.evaluation.progress import DELAY, is_terminal
+from incunabula.training.evaluation.result import edition_entry
+from incunabula.training.evaluation.seeds import check_count, seed_list
+from incunabula.training.evaluation.statistics import one_sided_t
+from incunabula.training.evaluation.tables import PROVENANCE, table
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+Json = dict[str, Any]
+
+
+def run_bound(
+    edition: str,
+    agent: str,
+    *,
+    games: int,
+    seeds: str,
+    samples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Bound the best expected score from both sides, and print."""
+    loaded = load_edition(edition)
+    check_count("samples", samples, MAX_SAMPLES)
+    seed_list(seeds, games)  # what is wrong with these is told before the work
+    seed = as_seed(seed)
+    make_agent(agent, loaded, seed=seed)
+    began = time.perf_counter()
+    with Working(f"bounding {loaded.name}") as working:
+        upper = upper_bound(loaded, samples=samples, seed=seed, on_progress=working.show)
+    result: Json = {
+        "edition": edition_entry(loaded),
+        "upper": upper_entry(upper),
+        "lower": lower_entry(loaded, agent, games, seeds, seed),
+    }
+    result["seconds"] = round(time.perf_counter() - began, 3)
+    deliver(result, print_bound, None, as_json=as_json)
+
+
+def upper_entry(bound: Bound) -> Json:
+    """The upper end, as JSON values."""
+    return {
+        "value": round(bound.value, 6),
+        "confidence": bound.confidence,
+        "parts": {part.name: round(part.vp, 6) for part in bound.parts},
+        "charge": round(bound.charge, 6),
+        "day": round(bound.day, 6),
+        "counts": {name: round(count, 3) for name, count in bound.counts.items()},
+        "samples": bound.samples,
+        "states": bound.states,
+        "seconds": round(bound.seconds, 3),
+    }
+
+
+def lower_entry(edition: Edition, agent: str, games: int, seeds: str, seed: int) -> Json:
+    """The lower end, as JSON values: the one-sided 95% limit of an agent's mean score."""
+    began = time.perf_counter()
+    played = evaluate([agent], edition=edition, games=games, seeds=seeds, seed=seed)
+    row, scores = played.result["agents"][0], next(iter(played.games.values())).score
+    n, limit = len(scores), None
+    if n > 1:
+        error = float(np.std(scores, ddof=1)) / np.sqrt(n)
+        limit = round(float(np.mean(scores)) - one_sided_t(n - 1) * error, 6)
+    return {
+        "value": limit,
+        "confidence": 0.95,
+        "agent": row["name"],
+        "mean": row["mean"],
+        "sd": row["sd"],
+        "split": row["split"],
+        "books_sold": row["books_sold"],
+        "seeds": played.result["seeds"],
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+
+
+def print_bound(result: Json, console: Console) -> None:
+    """Both ends, for people."""
+    upper, lower = result["upper"], result["lower"]
+    name, provenance = result["edition"]["name"], result["edition"]["provenance"]
+    low = "–" if lower["value"] is None else f"{lower['value']:.2f}"
+    console.print(
+        f"Best expected score of {name}: between {low} and {upper['value']:.2f}", highlight=False
+    )
+    games = lower["seeds"]
+    console.print(
+        f"Lower end: {lower['agent']}, mean {lower['mean']:.2f} in {games['games']:,} games of the "
+        f"{games['list']!r} list; one-sided 95% confidence limit.",
+        highlight=False,
+    )
+    sure = "no sampling" if upper["samples"] == 0 else f"confidence {upper['confidence']:.4%}"
+    console.print(
+        f"Upper end: holds for every policy ({sure}); proof in docs/optimal_bound.md.",
+        highlight=False,
+    )
+    rows = table("Upper end", "part", "VP")
+    for part, vp in upper["parts"].items():
+        rows.add_row(part, f"{vp:.2f}")
+    rows.add_row("together", f"{upper['value']:.2f}")
+    console.print(rows)
+    if upper["counts"]:
+        counts = ", ".join(f"{count:.2f} {what}" for what, count in upper["counts"].items())
+        console.print(
+            f"The relaxed game's best play: {counts}; {upper['charge']:.3f} VP charged for a book, "
+            f"{upper['day']:.3f} for a day of waiting.",
+            highlight=False,
+        )
+    console.print(
+        f"The edition is {PROVENANCE[provenance]}. {result['seconds']:.1f} s.",
+        style="dim",
+        highlight=False,
+    )
+
+
+class Working:
+    """Shows what is being done on stderr, if it is a terminal, once it has taken two seconds."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._began = time.monotonic()
+        self._status: Status | None = None
+
+    def __enter__(self) -> Working:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, doing: str) -> None:
+        """What is being done now."""
+        seconds = time.monotonic() - self._began
+        if not is_terminal() or sys.stderr is None or seconds < DELAY:
+            return
+        text = Text(f"{self.what}: {doing}, {seconds:.0f} s")
+        if self._status is None:
+            self._status = Console(stderr=True).status(text)
+            self._status.start()
+        self._status.update(text)

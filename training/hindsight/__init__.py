@@ -1,0 +1,1 @@
+"""Lines found in hindsight for many deals: processes, files, the command."""
