@@ -123,7 +123,7 @@ def test_an_agent_of_fewer_deals_is_compared_on_its_own_deals() -> None:
     a = measurement("a", [4, 4, 40, 40])
     b = measurement("b", [1, 1, 40, 40])
     few, least = measurement("few", [3, 2]), measurement("least", [0, 1])
-    order = ranked([least, b, few, a], "mean", "score")
+    order = ranked([least, b, few, a], "score")
     assert [entry["key"]["name"] for entry in order] == ["a", "few", "b", "least"]
     assert (compare(a, few)["games"], compare(a, few)["mean_difference"]) == (2, 1.5)
     assert (compare(a, b)["games"], compare(a, b)["mean_difference"]) == (4, 1.5)

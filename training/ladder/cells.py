@@ -22,7 +22,10 @@ def ranking(table: Json) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of a ranking."""
     names = short_names([row["name"] for row in table["rows"]])
     solitaire = table["players"] == 1
+    adjusted = any("luck_adjusted" in row for row in table["rows"])
     figures = ["mean score", "sd of a game", "games"]
+    if adjusted:
+        figures.insert(1, "less luck")
     if not solitaire:
         figures = ["win share", "rating", "score", "deals"]
     head = ["rank", "agent", *figures, "to the next", "ms a decision", "training"]
@@ -31,6 +34,8 @@ def ranking(table: Json) -> tuple[list[str], list[list[str]]]:
         if solitaire:
             sd = NONE if row["sd"] is None else f"{row['sd']:.2f}"
             cells = [with_interval(row["mean"], row["ci95"], 2), sd, f"{row['games']:,}"]
+            if adjusted:
+                cells.insert(1, less_luck(row))
         else:
             rating = NONE
             if "rating" in row:
@@ -54,11 +59,18 @@ def ranking(table: Json) -> tuple[list[str], list[list[str]]]:
     return head, rows
 
 
+def less_luck(row: Json) -> str:
+    """The mean score less luck; a dash if luck wasn't measured."""
+    left = row.get("luck_adjusted")
+    return NONE if left is None else with_interval(left["mean"], left["ci95"], 2)
+
+
 def to_the_next(row: Json, digits: int) -> str:
-    """The paired difference to the next row."""
+    """The paired difference to the next row, less luck if that was measured."""
     pair = row["next"]
     if pair is None:
         return NONE
+    pair = pair.get("luck_adjusted", pair)
     return with_interval(pair["mean_difference"], pair["ci95"], digits, "+")
 
 

@@ -18,6 +18,7 @@ from incunabula.envs.backend import chosen_backend
 from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.luck import adjusted_pair
 from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.result import (
     MAX_BATCH,
@@ -164,7 +165,10 @@ class Ladder:
         runs = [entry for entry in mine if entry["key"]["measured"] == "run"]
         what = "score" if players == 1 else "win_share"
         figure = "mean" if players == 1 else "win_share"
-        agents = ranked(agents, figure, what)
+        by = what
+        if agents and all("luck_adjusted" in entry for entry in agents):
+            by = "luck_adjusted"
+        agents = ranked(agents, by)
         specs = {agent.name: spec for spec, agent in self.agents.items()}
         rows = []
         for rank, entry in enumerate(agents, 1):
@@ -300,14 +304,14 @@ def _agents(specs: Sequence[str], terms: Terms, budget: Budget | None) -> dict[s
     return agents
 
 
-def ranked(agents: Sequence[Json], figure: str, what: str) -> list[Json]:
-    """Measurements of agents by ``figure``, the best first.
+def ranked(agents: Sequence[Json], what: str) -> list[Json]:
+    """Measurements of agents by their mean in ``what`` (see ``by_deal``), the best first.
 
     Those of fewer deals stand above the first of the others whom they beat in ``what`` on the deals
     that both have played: their own mean is about easier or harder deals.
     """
     most = max(entry["key"]["deals"] for entry in agents)
-    order = sorted(agents, key=lambda entry: -entry[figure])
+    order = sorted(agents, key=lambda entry: -by_deal(entry, what).mean())
     whole = [entry for entry in order if entry["key"]["deals"] == most]
     places: list[tuple[int, int]] = []
     for number, entry in enumerate(order):
@@ -327,7 +331,11 @@ def compare(a: Json, b: Json) -> Json:
     scores = [by_deal(entry, "score")[:deals] for entry in (a, b)]
     name = {"name": b["key"]["name"]}
     if solitaire:
-        return name | paired(*(score.astype(np.int64) for score in scores))
+        pair = name | paired(*(score.astype(np.int64) for score in scores))
+        if "luck_adjusted" in a and "luck_adjusted" in b:
+            left = [by_deal(entry, "luck_adjusted")[:deals] for entry in (a, b)]
+            pair["luck_adjusted"] = adjusted_pair(left[0] - left[1])
+        return pair
     shares = [by_deal(entry, "win_share")[:deals] for entry in (a, b)]
     return name | paired_deals(shares[0] - shares[1], scores[0] - scores[1], DealBootstrap(deals))
 

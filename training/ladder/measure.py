@@ -22,6 +22,7 @@ import incunabula.envs
 from incunabula.agents.agent import Agent
 from incunabula.envs.editions import BaseEdition
 from incunabula.training.evaluation.evaluate import evaluate
+from incunabula.training.evaluation.luck import luck_possible
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.evaluation.rows import DEFAULT_BATCH
 from incunabula.training.league.against import AGENT
@@ -34,6 +35,7 @@ OPPONENT = "greedy"
 ROTATIONS = "cyclic"
 # A share of a win is 1, 1/2, 1/3 or 1/4: whole numbers of twelfths can be kept exactly.
 TWELFTHS = 12
+MILLI = 1000  # luck is kept to a thousandth of a point
 
 _FIGURES = {
     1: ("games", "mean", "ci95", "sd", "min", "max", "decisions_per_game"),
@@ -128,9 +130,11 @@ def measure_agent(agent: Agent, key: Json, terms: Terms) -> Json:
         "backend": terms.backend,
     }
     if players == 1:
-        alone = evaluate([agent], games=deals, **options)
+        alone = evaluate([agent], games=deals, luck=luck_possible(terms.edition), **options)
         entry, games = alone.result["agents"][0], alone.games[agent.name]
         by_deal = {"score": _text(games.score)}
+        if alone.luck:
+            by_deal["luck_milli"] = _text(np.rint(MILLI * alone.luck[agent.name]))
         decisions, seconds = int(games.decisions.sum()), entry["timing"]["seconds"]
     else:
         versus = evaluate_versus(
@@ -146,6 +150,7 @@ def measure_agent(agent: Agent, key: Json, terms: Terms) -> Json:
     return {
         "key": key,
         **{name: entry[name] for name in _FIGURES[min(players, 2)]},
+        **{name: entry[name] for name in ("luck_adjusted",) if name in entry},
         "by_deal": by_deal,
         "timing": _timing(decisions, seconds, entry["backend"], terms),
     }
@@ -175,8 +180,11 @@ def measure_league(agents: Sequence[Agent], key: Json, terms: Terms) -> Json:
 
 
 def by_deal(measurement: Json, what: str) -> npt.NDArray[np.float64]:
-    """``score`` or ``win_share`` by deal, the mean over an agent's seats, float64 (D,)."""
+    """``score``, ``win_share``, or, of a solitaire, ``luck_adjusted`` (the score less its luck) by
+    deal, the mean over an agent's seats, float64 (D,)."""
     kept, players = measurement["by_deal"], measurement["key"]["players"]
+    if what == "luck_adjusted":
+        return _numbers(kept["score"]) - _numbers(kept["luck_milli"]) / MILLI
     if what == "win_share":
         return _numbers(kept["win_twelfths"]) / (TWELFTHS * players)
     return _numbers(kept["score"]) / players

@@ -25,6 +25,9 @@ _READING = """\
 - *to the next*: this row less the next one, deal by deal, on the deals that both have played. Luck
   that both share cancels, so read this and not whether two intervals overlap. An interval that
   holds 0 is a tie as far as these deals can tell.
+- *less luck*: the mean of the scores less the luck of the draws, as a value function sees it: the
+  same expectation with a narrower interval, whatever the value function is worth (see *Luck* on
+  the page on evaluation). Where it is given, ranks and differences are by it.
 - *rank*: by the mean. An agent of fewer deals stands where the differences on its deals put it: its
   own mean is about other deals than that of the rest.
 - *ms a decision*: time a decision with many games at once, on the machine named; no time that an

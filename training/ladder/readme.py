@@ -12,7 +12,14 @@ from typing import Any
 from incunabula.cli import run
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.tables import short_names
-from incunabula.training.ladder.cells import cost, heading, spread, to_the_next, with_interval
+from incunabula.training.ladder.cells import (
+    cost,
+    heading,
+    less_luck,
+    spread,
+    to_the_next,
+    with_interval,
+)
 from incunabula.training.ladder.page import markdown
 from incunabula.training.ladder.store import read_results
 
@@ -39,11 +46,13 @@ def readme_part(folder: str | Path) -> str:
 def _scores(result: Json) -> str:
     (table,) = result["tables"]
     names = short_names([row["name"] for row in table["rows"]])
-    head = ["Bibliogamo", "Mean score", "To the next", "Games", "ms a decision", "Training"]
+    head = ["Bibliogamo", "Mean score", "Less luck", "To the next", "Games", "ms a decision"]
+    head.append("Training")
     rows = [
         [
             f"`{names[row['name']]}`",
             with_interval(row["mean"], row["ci95"], 2),
+            less_luck(row),
             to_the_next(row, 2),
             f"{row['games']:,}",
             f"{row['timing']['ms_per_decision']:.3g}",
