@@ -11,7 +11,8 @@ from incunabula.agents.networks import NumpyNetwork
 from incunabula.agents.policy_folder import engine_of, load_policy
 from incunabula.envs.editions import load_any_edition
 from incunabula.training.ppo import fit_value
-from incunabula.training.ppo.fit_value import Positions, fit, fit_folder, lambda_returns, play
+from incunabula.training.ppo.fit_value import fit, fit_folder, lambda_returns
+from incunabula.training.ppo.value_games import Positions, play
 from tests.test_search_tree import make_policy
 
 

@@ -6,6 +6,8 @@ first on the returns, then, as these are noisy, on λ-returns (Sutton, "Learning
 methods of temporal differences", 1988) that look ahead by the network itself; each round takes
 noise out of the next one's targets. Nothing is discounted. The policy stays as it is.
 
+The network begins from new weights: from the critic's it comes out far noisier.
+
 A search goes where it is promised most, so a value must also be right about positions that good
 play avoids. Every game begins with a stretch in which actions are now and then, in some games
 often, drawn at random; what is learnt from is what comes after it.
@@ -13,7 +15,7 @@ often, drawn at random; what is learnt from is what comes after it.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,125 +23,36 @@ import torch
 import typer
 from torch import nn
 
-from incunabula.agents.agent import Agent, RandomAgent, View
-from incunabula.agents.baselines import make_greedy
-from incunabula.agents.learned import PolicyAgent
-from incunabula.agents.networks import NumpyNetwork
 from incunabula.agents.policy_folder import Policy, load_policy, save_policy
-from incunabula.agents.search.guide import earned, reward_weights
 from incunabula.cli import run
-from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import load_any_edition
-from incunabula.envs.engine import Engine
-from incunabula.envs.scriptorium.engine import ScriptoriumEngine
-from incunabula.training.evaluation.seeds import seed_list
+from incunabula.training.ppo.value_games import FIRST_DEAL, Positions, play
 
 Float16Array = npt.NDArray[np.float16]
 Float32Array = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.intp]
 
-# Share of random actions in the first stretch of a game: of most games the first.
-RATES, SHARES = (0.05, 0.2, 0.5, 1.0), (0.85, 0.05, 0.05, 0.05)
-STRETCH = (-60, 165)  # decisions: the stretch is drawn from these, and is often empty
 # Values are points (of Bibliogamo) divided by this, to be about 1.
 SCALE = {"bibliogamo": 10.0, "scriptorium": 1.0}
-FIRST_DEAL = 1_000_000  # of `dev`: not the deals on which choices are made
-TOGETHER = 4096  # games played at once
 BATCH = 4096
-LEARNING_RATE = 2e-3
-LAMBDAS = (0.8, 0.7, 0.6)  # of the rounds after the first
-
-
-class Positions(NamedTuple):
-    """Decisions of many games, those of one seat of one game after another.
-
-    `have` is what was safe then, `paid` what the game came to in the end, in payoffs.
-    """
-
-    inputs: Float16Array  # (n, inputs) of the value network; halves, to save memory
-    line: Rows  # (n,) which seat of which game, ascending
-    have: Float32Array  # (n,)
-    paid: Float32Array  # (n,)
-
-
-def play(policy: Policy, games: int, players: int, start: int, seed: int = 0) -> Positions:
-    """Positions of games that the policy played with itself, or, where it hears an advisor, that
-    one, as it does in a search: of a solitaire those at the start of a turn, where a search cuts
-    off; of others all in which there was a choice."""
-    edition = load_any_edition(str(policy.description["edition"]))
-    engine: Engine
-    if edition.game == "scriptorium":
-        engine = ScriptoriumEngine(edition, min(games, TOGETHER), players, "auto")
-    else:
-        engine = BibliogamoEngine(edition, min(games, TOGETHER), "auto")
-    agent: Agent = PolicyAgent(policy)
-    if policy.network["advisor"] is not None:
-        agent = make_greedy(edition.game)
-    network = NumpyNetwork(policy.network, policy.weights, engine.tables)
-    weights = reward_weights(policy)
-    deals = seed_list("dev", games, start=start)
-    parts = [
-        _play(engine, agent, network, weights, deals[first : first + TOGETHER], first, seed)
-        for first in range(0, games, TOGETHER)
-    ]
-    return Positions._make(np.concatenate(column) for column in zip(*parts, strict=True))
-
-
-def _play(
-    engine: Engine,
-    agent: Agent,
-    network: NumpyNetwork,
-    weights: tuple[float, float],
-    deals: npt.NDArray[np.uint64],
-    first: int,
-    seed: int,
-) -> Positions:
-    """The positions of some games, played at once; ``first``: the number of the first."""
-    n, players = len(deals), engine.num_players
-    rng, chance = np.random.default_rng([seed, first]), RandomAgent(seed)
-    rate, until = rng.choice(RATES, n, p=SHARES), rng.integers(*STRETCH, n)
-    engine.deal(np.arange(n), deals)
-    parts: list[tuple[Any, ...]] = []
-    turn, live, step = np.zeros(n, np.int64), np.arange(n), 0
-    while live.size:
-        view = View(engine, live, (first + live).astype(np.uint64), np.full(len(live), step))
-        seen = step >= until[live]
-        if players == 1:
-            seen &= engine.turn[live] != turn[live]
-            turn[live] = engine.turn[live]
-        else:
-            seen &= view.action_mask.sum(axis=1) > 1
-        inputs = network.value_inputs(view.observation[seen]).astype(np.float16)
-        seat = view.seat[seen]
-        have = earned(engine, live, weights)[np.flatnonzero(seen), seat]
-        parts.append((inputs, (first + live[seen]) * players + seat, have.astype(np.float32)))
-        action = agent.act(view)
-        random = (step < until[live]) & (rng.random(len(live)) < rate[live])
-        action[random] = chance.act(view)[random]
-        _, over = engine.apply(action, live)
-        live, step = live[~over], step + 1
-    inputs, line, have = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.argsort(line, kind="stable")
-    paid = earned(engine, np.arange(n), weights).reshape(-1)
-    line = line[order]
-    came = paid[line - first * players].astype(np.float32)
-    return Positions(inputs[order], line, have[order].astype(np.float32), came)
+LEARNING_RATE = 3e-3
+LAMBDAS = (0.7, 0.5, 0.3)  # of the rounds after the first
 
 
 class ValueNetwork(nn.Module):
-    """As `agents.networks` has it."""
+    """As `agents.networks` has it, of the shape of a policy's; its weights are new."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, seed: int = 0) -> None:
         super().__init__()
         depth = len(policy.network["value_layers"])
+        chance = torch.Generator().manual_seed(seed)
         self.layers = nn.ModuleList()
         for i in range(depth + 1):
-            weight = torch.from_numpy(policy.weights[f"value.{i}.weight"].copy())
-            layer = nn.Linear(weight.shape[1], weight.shape[0])
-            layer.weight.data, layer.bias.data = (
-                weight,
-                torch.from_numpy(policy.weights[f"value.{i}.bias"].copy()),
-            )
+            outputs, inputs = policy.weights[f"value.{i}.weight"].shape
+            layer = nn.utils.skip_init(nn.Linear, inputs, outputs)
+            bound = inputs**-0.5  # as torch begins, but from a seed of its own
+            nn.init.uniform_(layer.weight, -bound, bound, generator=chance)
+            nn.init.uniform_(layer.bias, -bound, bound, generator=chance)
             self.layers.append(layer)
         self.activate = torch.tanh if policy.network["activation"] == "tanh" else torch.relu
 
@@ -194,7 +107,7 @@ def fit(
     """New value arrays, and the error on games held out (one in ten): `error` and `spread`, the
     standard deviation of what is expected from what came, and of what came by itself."""
     scale = SCALE[str(policy.description["game"])]
-    network = ValueNetwork(policy)
+    network = ValueNetwork(policy, seed)
     held = seen.line >= np.quantile(seen.line, 0.9)
     train = np.flatnonzero(~held)
     came = seen.paid - seen.have
@@ -217,15 +130,16 @@ def _learn(
     epochs: int,
     rng: np.random.Generator,
 ) -> None:
-    """Some passes, the learning rate falling to 0."""
+    """Some passes, the learning rate rising and falling to 0 (Smith and Topin, "Super-convergence",
+    2019)."""
     optimizer = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE)
     steps = epochs * -(-len(train) // BATCH)
-    plan = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.01, steps)
+    plan = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, steps)
     for _ in range(epochs):
         order = rng.permutation(train)
         for start in range(0, len(order), BATCH):
-            chosen = order[start : start + BATCH]
-            loss = (network(_tensor(inputs[chosen])) - _tensor(target[chosen])).square().mean()
+            part = order[start : start + BATCH]
+            loss = (network(_tensor(inputs[part])) - _tensor(target[part])).square().mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
