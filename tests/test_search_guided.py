@@ -14,7 +14,7 @@ from incunabula.agents.registry import make_agent
 from incunabula.agents.search.bibliogamo_value import greedy_values
 from incunabula.agents.search.budget import Budget
 from incunabula.agents.search.guide import Guide
-from incunabula.agents.search.guided import BothValues, make_search
+from incunabula.agents.search.guided import make_search
 from incunabula.agents.search.rollouts import Rollouts
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import load_any_edition
@@ -46,15 +46,17 @@ def test_departs_from_its_policy_whatever_the_batch_and_the_hidden_order(tmp_pat
     assert departed > 3
 
 
-def test_the_value_is_the_mean_of_two(tmp_path: Path) -> None:
-    policy = load_policy(make_policy(tmp_path / "p", "bibliogamo"), EDITION)
+def test_its_judges_are_greedy_and_the_network(tmp_path: Path) -> None:
+    folder = make_policy(tmp_path / "p", "bibliogamo")
     engine = positions("bibliogamo", 1)
     rows = np.array([4, 1])
-    guide = Guide(policy, engine_of(EDITION).tables)
-    network, greedy = guide.payoffs(engine, rows)[:, 0], greedy_values(engine, rows)
-    assert (network != greedy).all()
-    expected = [(a + b) / 2 for a, b in zip(network, greedy, strict=True)]
-    assert BothValues(policy, EDITION)(engine, rows).tolist() == expected
+    network = Guide(load_policy(folder, EDITION), engine_of(EDITION).tables)
+    search = make_search(folder, "p", EDITION)
+    assert isinstance(search, Rollouts)
+    first, second = (judge(engine, rows).tolist() for judge in search.judges)
+    assert first == greedy_values(engine, rows).tolist()
+    assert second == network.payoffs(engine, rows)[:, 0].tolist()
+    assert first != second
 
 
 def test_by_name(tmp_path: Path) -> None:

@@ -235,9 +235,9 @@ def test_no_more_simulations_than_allowed(game: str, monkeypatch: pytest.MonkeyP
     counted = np.zeros(6, np.int64)
     play = Rollouts.play
 
-    def counting(self: Rollouts, view: View, game: np.ndarray, *rest: Any) -> Any:
+    def counting(self: Rollouts, view: View, game: np.ndarray, *rest: Any, **more: Any) -> Any:
         np.add.at(counted, game, 1)
-        return play(self, view, game, *rest)
+        return play(self, view, game, *rest, **more)
 
     monkeypatch.setattr(Rollouts, "play", counting)
     engine = dealt(game, 6, steps=3)
@@ -259,14 +259,14 @@ def test_a_first_look_leaves_a_few_choices_and_the_bases() -> None:
         First(),
         Budget(40),
         settings=Settings(horizon=0, tried=2, first_look=3, worse=1e9),
-        value=lambda engine, rows: engine.state.score[rows].astype(np.float64),
+        judges=[lambda engine, rows: engine.state.score[rows].astype(np.float64)],
     )
     asked: list[tuple[int, int, int]] = []
     play = agent.play
 
-    def noting(view: View, game: Any, action: Any, number: Any, horizon: Any) -> Any:
+    def noting(view: View, game: Any, action: Any, number: Any, *how: Any, **more: Any) -> Any:
         asked.extend(zip(game.tolist(), action.tolist(), number.tolist(), strict=True))
-        return play(view, game, action, number, horizon)
+        return play(view, game, action, number, *how, **more)
 
     agent.play = noting  # type: ignore[method-assign]
     agent.act(seen)
@@ -279,6 +279,33 @@ def test_a_first_look_leaves_a_few_choices_and_the_bases() -> None:
         assert len(compared) == 2
         assert choices[0] in compared
         assert len(mine) <= 40
+
+
+def test_of_two_judges_the_mean_counts_with_the_larger_error() -> None:
+    def none(engine: Any, rows: Any) -> Any:
+        raise AssertionError("nothing is played")
+
+    engine = dealt("bibliogamo", 8, steps=5)
+    rows = np.flatnonzero(engine.mask.sum(axis=1) > 3)[:1]
+    seen, choices = view(engine, rows, 5), np.flatnonzero(engine.mask[rows[0]])
+    settings = Settings(evidence=1.0, margin=0.1, horizon=0)
+    agent = Rollouts(First(), Budget(9), settings=settings, judges=[none, none])
+    base, other = choices[:2]
+
+    def decided(first: list[float], second: list[float]) -> int:
+        """What is chosen if the other choice is so much better in two imagined games."""
+        race = Race(seen, np.zeros(2, np.intp), choices[:2], np.array([base]), agent)
+        race.played[:] = 2
+        race.payoff[0, :2] = 50.0
+        race.payoff[1, :2, 0], race.payoff[1, :2, 1] = np.add(50, first), np.add(50, second)
+        return int(race.decide()[0])
+
+    # Standard errors: half the distance of the two games.
+    assert decided([1.0, 1.0], [1.0, 1.0]) == other
+    assert decided([2.0, 2.0], [-1.0, -1.0]) == other  # one judge promises enough for both
+    assert decided([2.0, 2.0], [-1.9, -1.9]) == base  # 0.05, within the margin
+    assert decided([1.0, 3.0], [0.5, 0.5]) == other  # 1.25 ± 1
+    assert decided([1.0, 3.0], [-0.5, -0.5]) == base  # 0.75 ± 1, though the mean's own is ± 0.5
 
 
 def test_what_the_value_may_err_by_is_no_reason_to_depart() -> None:

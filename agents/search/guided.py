@@ -2,8 +2,8 @@
 
 Scriptorium: the tree search of ``tree``. Bibliogamo: chance is loud there, and a tree below the
 next actions was not seen to gain anything. So the policy's choice is compared with others by
-rollouts, which are cut off at a turn and judged by the mean of two values, the network's and the
-greedy agent's: each errs where the other mostly doesn't.
+rollouts, which are cut off at a turn and judged by two values, the greedy agent's, which picks the
+choices that are looked into, and the network's: each errs where the other mostly doesn't.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from incunabula.agents.agent import Agent
 from incunabula.agents.baselines import make_greedy
 from incunabula.agents.learned import PolicyAgent
-from incunabula.agents.policy_folder import Policy, engine_of, load_policy
+from incunabula.agents.policy_folder import engine_of, load_policy
 from incunabula.agents.search.bibliogamo_value import greedy_values
 from incunabula.agents.search.budget import Budget
 from incunabula.agents.search.guide import Guide
@@ -28,25 +28,6 @@ from incunabula.envs.engine import Engine
 # What each game is played with, unless something else is given.
 BUDGETS = {"bibliogamo": Budget(simulations=384), "scriptorium": Budget(simulations=32)}
 SETTINGS = Settings(evidence=1.0, margin=0.05, horizon=1, tried=5)  # Bibliogamo
-
-
-class BothValues:
-    """The mean of what the value network and the greedy agent expect of a turn's start.
-
-    Args:
-        policy: loaded for the edition that is played.
-        edition: that edition.
-
-    Raises:
-        IncunabulaError: it isn't known in what unit the policy's values are.
-    """
-
-    def __init__(self, policy: Policy, edition: BaseEdition) -> None:
-        self._guide = Guide(policy, engine_of(edition).tables)
-
-    def __call__(self, engine: Engine, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-        """Points at the end, float64 (n,)."""
-        return (self._guide.payoffs(engine, rows)[:, 0] + greedy_values(engine, rows)) / 2
 
 
 def make_search(
@@ -65,12 +46,17 @@ def make_search(
     if edition.game != "bibliogamo":
         return TreeSearch(policy, edition, budget=own, seed=seed, name=name)
     loaded = load_policy(policy, edition)
+    guide = Guide(loaded, engine_of(edition).tables)
+
+    def network_values(engine: Engine, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        return guide.payoffs(engine, rows)[:, 0]
+
     return Rollouts(
         PolicyAgent(loaded, edition, name),
         own,
         seed=seed,
         settings=SETTINGS,
         play=make_greedy(edition.game),
-        value=BothValues(loaded, edition),
+        judges=(greedy_values, network_values),
         name=f"search({name}, {own})",
     )

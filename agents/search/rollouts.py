@@ -16,7 +16,7 @@ what only somebody who knows the hidden order could do with it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ class Settings(NamedTuple):
         horizon: turns (rounds) after this one that imagined games are played on; None: to the end.
         outcome: in a game of several players, points of margin that winning is worth.
         tried: choices, the base's among them, that are compared so; others are passed over after a
-            first look.
+            first look, in which the first judge alone has a say.
         first_look: imagined games of each choice for that, cut off at the next turn (round).
     """
 
@@ -75,7 +75,9 @@ class Rollouts(Agent):
         seed: of what is drawn for the imagined games.
         settings: how choices are compared.
         play: who plays the imagined games, for all seats; the base by default.
-        value: of a position where imagined games are cut off; needed with a horizon.
+        judges: who say what a position is worth where imagined games are cut off; needed with a
+            horizon. Of several the mean counts, with the largest of their standard errors: where
+            one promises too much, a search goes, and the others hold it back.
         name: how results call it; by default with base and budget.
 
     Raises:
@@ -90,21 +92,21 @@ class Rollouts(Agent):
         seed: int = 0,
         settings: Settings | None = None,
         play: Agent | None = None,
-        value: Value | None = None,
+        judges: Sequence[Value] = (),
         name: str | None = None,
     ) -> None:
         self.base, self.budget, self.seed = base, budget, as_seed(seed)
         self.play_on = base if play is None else play
         self.settings = Settings() if settings is None else settings
-        self.value = value
+        self.judges = tuple(judges)
         self.name = f"rollouts({base.name}, {budget})" if name is None else name
         self.policy = getattr(base, "policy", None)  # what a learned base plays, for results
         self._engine: Engine | None = None  # room for imagined games
         horizon = self.settings.horizon
         if horizon is not None and horizon < 0:
             raise IncunabulaError(f"horizon: expected turns, at least 0, or None, got {horizon}")
-        if value is None and (horizon is not None or self.settings.tried is not None):
-            raise IncunabulaError("horizon, tried: need a value for the games that are cut off")
+        if not self.judges and (horizon is not None or self.settings.tried is not None):
+            raise IncunabulaError("horizon, tried: need a judge of the games that are cut off")
 
     def act(self, view: View) -> IntpArray:
         """Actions, intp (n,)."""
@@ -124,13 +126,16 @@ class Rollouts(Agent):
         action: IntpArray,
         number: npt.NDArray[np.int64],
         horizon: int | None,
+        judges: int | None = None,
     ) -> Float64Array:
-        """Payoffs, float64 (n,), of actions (n,) in imagined games number (n,) of the view's games
+        """Payoffs, float64 (n, J), as each of the first J judges has them, by default all (one
+        column if there is none), of actions (n,) in imagined games number (n,) of the view's games
         (n,), cut off ``horizon`` turns after this one."""
-        payoff = np.empty(len(game))
+        asked = self.judges[:judges]
+        payoff = np.empty((len(game), max(1, len(asked))))
         for start in range(0, len(game), CHUNK):
             part = slice(start, start + CHUNK)
-            payoff[part] = self._play(view, game[part], action[part], number[part], horizon)
+            payoff[part] = self._play(view, game[part], action[part], number[part], horizon, asked)
         return payoff
 
     def _play(
@@ -140,6 +145,7 @@ class Rollouts(Agent):
         action: IntpArray,
         number: npt.NDArray[np.int64],
         horizon: int | None,
+        judges: Sequence[Value],
     ) -> Float64Array:
         stream = np.uint64(AGENT_STREAM) + view.episode[game]
         decision = view.decision[game]
@@ -153,10 +159,12 @@ class Rollouts(Agent):
             until = engine.turn[rows].astype(np.int64) + 1 + horizon
         engine.apply(action, rows)
         rollout(engine, self.play_on, rows=rows, episode=seeds, decision=decision + 1, until=until)
-        return self._payoff(engine, rows, view.seat[game])
+        return self._payoff(engine, rows, view.seat[game], judges)
 
-    def _payoff(self, engine: Engine, rows: IntpArray, seat: IntpArray) -> Float64Array:
-        """What these rows are worth to these seats, float64 (n,)."""
+    def _payoff(
+        self, engine: Engine, rows: IntpArray, seat: IntpArray, judges: Sequence[Value]
+    ) -> Float64Array:
+        """What these rows are worth to these seats, float64 (n, J)."""
         score = engine.state.score[rows].astype(np.float64)
         if engine.num_players == 1:
             payoff = score
@@ -165,11 +173,12 @@ class Rollouts(Agent):
             score[rows, seat] = -np.inf
             payoff = own - score.max(axis=1)
             payoff += self.settings.outcome * np.sign(payoff)
-        if self.value is not None:
-            cut = rows[engine.state.phase[rows] != engine.over]
-            if cut.size:
-                payoff[cut] = self.value(engine, cut)
-        return payoff
+        found = np.repeat(payoff[:, None], max(1, len(judges)), axis=1)
+        cut = rows[engine.state.phase[rows] != engine.over]
+        if cut.size:
+            for judge, value in enumerate(judges):
+                found[cut, judge] = value(engine, cut)
+        return found
 
 
 class Race:
@@ -190,7 +199,7 @@ class Race:
         self.base[game[own]] = own
         self.played = np.zeros(m, np.int64)  # imagined games of each choice
         self.spent = np.zeros(n, np.int64)  # imagined games of each game
-        self.payoff = np.full((m, 16), np.nan)
+        self.payoff = np.full((m, 16, max(1, len(player.judges))), np.nan)
 
     def run(self, began: float) -> None:
         """Spend the budget in rounds, after each of which the better half of the choices stays."""
@@ -223,8 +232,8 @@ class Race:
         start = np.cumsum(times) - times
         number = FIRST_LOOK + np.arange(times.sum()) - np.repeat(start, times)
         arm = np.repeat(arms, times)
-        paid = self.player.play(self.view, self.game[arm], self.action[arm], number, 0)
-        worth = np.add.reduceat(paid, start) / times
+        paid = self.player.play(self.view, self.game[arm], self.action[arm], number, 0, judges=1)
+        worth = np.add.reduceat(paid[:, 0], start) / times
         worth[self.base[self.game[arms]] == arms] = np.inf
         order = np.lexsort((np.arange(len(arms)), -worth, self.game[arms]))
         ordered = self.game[arms[order]]
@@ -266,8 +275,9 @@ class Race:
         number = self.played[arm] + np.arange(len(arm)) - start
         need = int(number.max()) + 1
         if need > self.payoff.shape[1]:
-            room = np.full((len(self.payoff), max(need, 2 * self.payoff.shape[1])), np.nan)
-            room[:, : self.payoff.shape[1]] = self.payoff
+            m, games, judges = self.payoff.shape
+            room = np.full((m, max(need, 2 * games), judges), np.nan)
+            room[:, :games] = self.payoff
             self.payoff = room
         self.payoff[arm, number] = self.player.play(
             self.view, self.game[arm], self.action[arm], number, self.player.settings.horizon
@@ -277,7 +287,7 @@ class Race:
 
     def _means(self) -> Float64Array:
         """Mean payoff of each choice, minus infinity if it is out."""
-        total = np.nansum(self.payoff, axis=1)
+        total = np.nansum(self.payoff, axis=1).mean(axis=1)
         means = total / np.maximum(self.played, 1)
         means[~self.alive] = -np.inf
         return means
@@ -291,14 +301,17 @@ class Race:
         return leaders
 
     def _compare(self, a: IntpArray, b: IntpArray) -> tuple[Float64Array, Float64Array]:
-        """Mean and standard error of payoff a - b, over the imagined games both have played; zeros,
-        which settle nothing, where these are fewer than two."""
+        """Mean of payoff a - b over the imagined games both have played and over judges, and the
+        largest of the judges' standard errors; zeros, which settle nothing, where these games are
+        fewer than two."""
         difference = self.payoff[a] - self.payoff[b]
         both = ~np.isnan(difference)
-        n = both.sum(axis=1)
-        mean = np.where(both, difference, 0.0).sum(axis=1) / np.maximum(n, 1)
-        square = np.where(both, (difference - mean[:, None]) ** 2, 0.0).sum(axis=1)
-        error = np.sqrt(square / np.maximum(n - 1, 1) / np.maximum(n, 1))
+        n = both[:, :, 0].sum(axis=1)
+        games = np.maximum(n, 1)[:, None]
+        means = np.where(both, difference, 0.0).sum(axis=1) / games
+        square = np.where(both, (difference - means[:, None]) ** 2, 0.0).sum(axis=1)
+        error = np.sqrt(square / np.maximum(games - 1, 1) / games).max(axis=1)
+        mean = means.mean(axis=1)
         mean[n < 2] = 0.0
         return mean, error
 
@@ -352,9 +365,9 @@ DEFAULTS = {
 def make_rollouts(base: Agent, game: str, budget: Budget | None = None, seed: int = 0) -> Rollouts:
     """A rollout player of a game, as it plays best, over a base."""
     usual, settings = DEFAULTS[game]
-    value: Value | None = None
+    judges: tuple[Value, ...] = ()
     if settings.horizon is not None:
         from incunabula.agents.search.bibliogamo_value import greedy_values
 
-        value = greedy_values
-    return Rollouts(base, budget or usual, seed=seed, settings=settings, value=value)
+        judges = (greedy_values,)
+    return Rollouts(base, budget or usual, seed=seed, settings=settings, judges=judges)
