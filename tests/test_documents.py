@@ -139,6 +139,8 @@ def test_notebooks_run(name: str, tmp_path: Path) -> None:
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("pettingzoo")
     notebook = nbformat.read(ROOT / "notebooks" / name, as_version=4)
+    if ",fast]" in notebook.cells[0].source:  # what it says it needs
+        pytest.importorskip("numba")
     sizes = {"INCUNABULA_NOTEBOOK_GAMES": "40", "INCUNABULA_NOTEBOOK_STEPS": "40000"}
     client = nbclient.NotebookClient(
         notebook,
