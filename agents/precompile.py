@@ -1,7 +1,8 @@
 """Compile ahead: ``python -m incunabula.agents.precompile [game]``.
 
 Compiled code is kept on disk. What is run next, in however many processes, then need not compile:
-the backend and the stepper of each game, the greedy agent, rollouts, exact values.
+the backend and the stepper of each game, the greedy agent, rollouts, and of Bibliogamo what judges
+a turn, exact values, hindsight and bounds.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import numpy as np
 
 from incunabula.agents.agent import Agent, View
 from incunabula.agents.baselines import make_greedy
+from incunabula.agents.bounds.bound import upper_bound
+from incunabula.agents.hindsight.search import best_line
 from incunabula.agents.registry import make_agent
 from incunabula.agents.rollout import POLICIES, rollout
+from incunabula.agents.search.bibliogamo_value import greedy_values
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.compiled.functions import can_compile
 from incunabula.envs.engine import Engine
@@ -37,9 +41,12 @@ def precompile(game: str) -> None:
     for policy in POLICIES:
         rollout(stepper, policy, 1)
     if game == "bibliogamo":  # exact values can be had of small editions only
+        greedy_values(engine, np.arange(1))
         small = BibliogamoEngine("bibliogamo-tiny", backend="numba")
         small.deal(np.arange(1), [0])
         _ask_once(make_agent("optimal", small.edition), small)
+        best_line(small.edition, 0, width=2)
+        upper_bound(small.edition, samples=20)
 
 
 def _ask_once(agent: Agent, engine: Engine) -> None:

@@ -152,6 +152,13 @@ def test_a_width_that_cannot_be_used_is_named(width: Any) -> None:
         best_line("bibliogamo-tiny", 0, width=width)
 
 
+def test_a_search_that_memory_cannot_hold_is_refused() -> None:
+    with pytest.raises(IncunabulaError, match=r"width: 60 would keep [\d,]+ positions"):
+        best_line(tiny(hires_per_turn=30_000), 0, width=60)
+    with pytest.raises(IncunabulaError, match=r"width: 9,999 would keep [\d,]+ positions"):
+        best_line(tiny(days=30_000), 0, width=9_999)
+
+
 # The bound ----------------------------------------------------------------------------------------
 
 
@@ -255,6 +262,10 @@ def without(actions: list[Json], index: int) -> list[Json]:
         (
             lambda form: {"actions": [{"type": "lift", "card": 99}]},
             r"here: actions\[0\]: action.card: card 99 is not in the hand",
+        ),
+        (
+            lambda form: {"actions": [{"type": "lift", "card": []}]},
+            r"here: actions\[0\]: action.card: card \[\] is not in the hand",
         ),
     ],
 )

@@ -18,6 +18,7 @@ from incunabula.training.evaluation.report import write_report
 from incunabula.training.evaluation.seeds import seed_list
 from incunabula.training.hindsight import command, deals
 from incunabula.training.hindsight.deals import find_lines
+from incunabula.training.hindsight.lines import LinesFile
 from tests.backends import as_python
 from tests.commands import Cli, cli
 
@@ -87,6 +88,7 @@ def test_many_deals_have_a_mean(cli: Cli) -> None:
         (("--deal", 1, "--prestige", 2), "prestige: expected an integer in 0..1, got 2"),
         (("--deal", 1, "--save", ""), "save: expected a file, got ''"),
         (("--check", "missing.jsonl", "--deal", 1), "leave --deal out"),
+        (("--check", ""), "check: expected a file of lines, got ''"),
         (("--check", "missing.jsonl"), "missing.jsonl: can't be read"),
     ],
 )
@@ -111,6 +113,8 @@ def test_a_saved_file_is_checked_line_by_line(cli: Cli, tmp_path: Path) -> None:
     assert "3 lines checked" in cli("hindsight", "--check", file).out
     lines = file.read_text().splitlines()
     form = json.loads(lines[1])
+    file.write_text(json.dumps(form | {"edition": "of another name"}))
+    assert f"of {NAME}: " in cli("hindsight", "--check", file).out
     form["score"] += 1
     lines[1] = json.dumps(form)
     file.write_text("\n".join(lines) + "\n")
@@ -199,6 +203,31 @@ def test_lines_of_another_kind_are_not_mixed(tmp_path: Path) -> None:
         find_lines(EDITION, SEEDS[:1], width=2, save=file)
     with pytest.raises(IncunabulaError, match="save: expected a file"):
         find_lines(EDITION, SEEDS[:1], width=2, save=tmp_path)
+
+
+def test_a_file_that_something_else_writes_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    first, second = (LinesFile(file, EDITION, 2, None) for _ in range(2))
+    forms = [line.form for line in find_lines(EDITION, SEEDS[:3], width=2)]
+    first.append(forms[0])
+    first.append(forms[1])
+    kept = file.read_bytes()
+    with pytest.raises(IncunabulaError, match="something else writes to it too"):
+        second.append(forms[2])
+    assert file.read_bytes() == kept
+    LinesFile(file, EDITION, 2, None).append(forms[2])
+    with pytest.raises(IncunabulaError, match="something else writes to it too"):
+        first.append(forms[2])
+    file.unlink()
+    with pytest.raises(IncunabulaError, match="can't be written: No such file"):
+        first.append(forms[2])
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("name", ["long" * 100, "nul\0"])
+def test_a_name_that_no_file_can_have_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(IncunabulaError, match=r"can't be (used: File name too long|written: emb)"):
+        find_lines(EDITION, SEEDS[:1], width=2, save=tmp_path / name)
 
 
 # Processes ----------------------------------------------------------------------------------------

@@ -48,16 +48,20 @@ def test_luck_is_zero_on_average_and_takes_spread_out(name: str) -> None:
 
 
 def test_neither_the_batch_nor_the_engine_nor_a_game_s_place_changes_luck() -> None:
+    # But for float32 rounding: a matrix product may sum a row in another order at another place.
+    def same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+        return bool(np.allclose(a, b, rtol=0, atol=1e-4))
+
     agent = make_greedy("bibliogamo")
     score, meter = luck_of(agent, 6)
     for options in ({"batch_size": 1}, {"batch_size": 4, "backend": "numpy"}):
         again, other = luck_of(agent, 6, **options)
         assert np.array_equal(score, again)
-        assert np.array_equal(meter.cards, other.cards)
-        assert np.array_equal(meter.prices, other.prices)
+        assert same(meter.cards, other.cards)
+        assert same(meter.prices, other.prices)
     part, later = luck_of(agent, 3, start=3)
     assert np.array_equal(part, score[3:])
-    assert np.array_equal(later.luck, meter.luck[3:])
+    assert same(later.luck, meter.luck[3:])
 
 
 def test_only_what_was_drawn_counts() -> None:

@@ -32,6 +32,7 @@ Json = dict[str, Any]
 
 SEARCH_VERSION = 1  # another number whenever the same width may find other lines
 MAX_WIDTH = 10_000
+MAX_POSITIONS = 10_000_000  # that there is memory for at once
 MOST_WAITS = 6  # days that a sale waits at most; each costs the hires of a turn
 ROW = np.arange(1)
 
@@ -159,6 +160,12 @@ class Beam:
         room = beam.ROOM * 2 * width
         pools = ring * self._points
         rows, nodes = pools * room, (t.days - self._start + 1) * self._points * 2 * width
+        if rows + nodes > MAX_POSITIONS:
+            raise IncunabulaError(
+                f"width: {width:,} would keep {rows + nodes:,} positions of this edition, more "
+                f"than {MAX_POSITIONS:,}, in memory; a smaller width, fewer days or fewer hires a "
+                "turn would do"
+            )
         longest = waits + 3  # actions between two points: walk, sell, waits, accept
         state = empty_state(t, rows + beam.SPARE_ROWS)
         state.seed[:] = engine.state.seed[0]

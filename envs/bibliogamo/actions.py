@@ -151,8 +151,10 @@ class Actions:
             return plain[kind]
         if kind == "walk":
             return self.walk + _index(form, "space", self.spaces)
-        slots = np.flatnonzero(hand == form["card"])
-        if not _is_int(form["card"]) or len(slots) != 1:
+        # A list would be compared with the hand item by item.
+        card = form["card"] if _is_int(form["card"]) else -1
+        slots = np.flatnonzero(hand == card)
+        if len(slots) != 1:
             raise IncunabulaError(f"action.card: card {form['card']!r} is not in the hand")
         slot = int(slots[0])
         if kind == "hire":

@@ -57,6 +57,8 @@ def run_hindsight(
         for name, value in given.items():
             if value is not None:
                 raise IncunabulaError(f"{name}: a file is checked as it is; leave --{name} out")
+        if not check.strip():
+            raise IncunabulaError(f"check: expected a file of lines, got {check!r}")
         deliver(check_file(Path(check), edition), print_checked, None, as_json=as_json)
         return
     loaded = load_edition(GAME if edition is None else edition)
@@ -167,10 +169,11 @@ def check_file(path: Path, edition: str | None) -> Json:
     given = None if edition is None else load_edition(edition)
     shown = []
     for where, form in read_lines(path, raw):
-        check_certificate(form, _shipped(form, where) if given is None else given, where)
-        names = ("edition", "seed", "prestige", "width")
+        played = _shipped(form, where) if given is None else given
+        check_certificate(form, played, where)
+        names = ("seed", "prestige", "width")
         bounds = {"lower_bound": form["score"], "upper_bound": form["upper_bound"]}
-        shown.append({name: form[name] for name in names} | bounds)
+        shown.append({"edition": played.name} | {name: form[name] for name in names} | bounds)
     return {"file": str(path), "lines": shown}
 
 

@@ -38,12 +38,16 @@ class LinesFile:
     ) -> None:
         path = self._path = Path(save)
         self._edition = edition
-        if not str(save).strip() or (path.exists() and not path.is_file()):
+        try:
+            there = path.exists()
+        except OSError as error:
+            raise IncunabulaError(f"save: {path}: can't be used: {error.strerror}") from None
+        if not str(save).strip() or (there and not path.is_file()):
             raise IncunabulaError(f"save: expected a file, got {str(save)!r}")
         self._forms: dict[int, tuple[str, Json]] = {}
-        raw = read_bytes(path) if path.exists() else b""
+        raw = read_bytes(path) if there else b""
         rest = raw.rpartition(b"\n")[2]
-        self._sound = len(raw) - len(rest)  # bytes
+        self._sound, self._size = len(raw) - len(rest), len(raw)  # bytes
         if not (rest.startswith(START) or START.startswith(rest)):
             raise IncunabulaError(
                 f"{path}: holds something else than lines found in hindsight, so it isn't "
@@ -82,21 +86,25 @@ class LinesFile:
         """Write a line at the end of the file.
 
         Raises:
-            IncunabulaError: it can't be written.
+            IncunabulaError: it can't be written, or isn't as this object left it.
         """
         line = (json.dumps(form) + "\n").encode()
         try:
-            with self._path.open("r+b" if self._path.exists() else "w+b") as file:
+            with self._path.open("r+b" if self._size else "a+b") as file:
+                if os.fstat(file.fileno()).st_size != self._size:
+                    raise IncunabulaError(
+                        f"{self._path}: something else writes to it too, so no more is written; "
+                        "have one command at a time use a file, which goes on with what it holds"
+                    )
                 file.truncate(self._sound)
                 file.seek(self._sound)
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise IncunabulaError(
-                f"{self._path}: can't be written: {error.strerror or error}"
-            ) from None
-        self._sound += len(line)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise IncunabulaError(f"{self._path}: can't be written: {reason}") from None
+        self._sound = self._size = self._sound + len(line)
 
 
 def read_bytes(path: Path) -> bytes:
