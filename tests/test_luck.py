@@ -37,7 +37,7 @@ def luck_of(agent: Agent, games: int, **options: Any) -> tuple[npt.NDArray[Any],
 @pytest.mark.parametrize("name", ["random", "greedy"])
 def test_luck_is_zero_on_average_and_takes_spread_out(name: str) -> None:
     agent = RandomAgent(3) if name == "random" else make_greedy("bibliogamo")
-    games = 500
+    games = 250
     score, meter = luck_of(agent, games)
     for luck in (meter.cards, meter.prices):
         assert abs(luck.mean()) < 4 * luck.std(ddof=1) / games**0.5
