@@ -60,7 +60,8 @@ demo: setup
 test: setup
 	@$(BIN)/python -m incunabula.agents.precompile & compiling=$$!; \
 	$(MAKE) --no-print-directory lint || { kill $$compiling; exit 1; }; wait $$compiling
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	@# As many processes as cores: threads in each would only get in each other's way.
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: setup
 	$(BIN)/ruff check .
