@@ -6,7 +6,6 @@ import pytest
 
 from incunabula.training.evaluation import progress
 from incunabula.training.evaluation.progress import SlowProgress
-from incunabula.training.exact import command
 from incunabula.training.exact.command import Counting
 
 NAME = "search(runs/[/x] [red]y, 8)"
@@ -15,9 +14,8 @@ NAME = "search(runs/[/x] [red]y, 8)"
 def test_names_are_not_read_as_markup(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in (progress, command):
-        monkeypatch.setattr(module, "DELAY", 0)
-        monkeypatch.setattr(module, "is_terminal", lambda: True)
+    monkeypatch.setattr(progress, "DELAY", 0)
+    monkeypatch.setattr(progress, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("FORCE_COLOR", "1")
     with SlowProgress(4) as bar:
@@ -25,7 +23,7 @@ def test_names_are_not_read_as_markup(
         bar.advance(1)
     assert "runs/[/x] [red]y" in plain(capsys.readouterr().err)
     with Counting(f"evaluating {NAME}") as counting:
-        counting.show(3)
+        counting.count(3)
     assert "runs/[/x] [red]y" in plain(capsys.readouterr().err)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.text import Text
 
 from incunabula.agents.bounds.bound import MAX_SAMPLES, Bound, upper_bound
 from incunabula.agents.registry import make_agent
@@ -16,14 +14,11 @@ from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.chance import as_seed
 from incunabula.training.evaluation.command import deliver
 from incunabula.training.evaluation.evaluate import evaluate
-from incunabula.training.evaluation.progress import DELAY, is_terminal
+from incunabula.training.evaluation.progress import SlowStatus
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.seeds import check_count, seed_list
 from incunabula.training.evaluation.statistics import one_sided_t
 from incunabula.training.evaluation.tables import PROVENANCE, table
-
-if TYPE_CHECKING:
-    from rich.status import Status
 
 Json = dict[str, Any]
 
@@ -45,7 +40,7 @@ def run_bound(
     seed = as_seed(seed)
     make_agent(agent, loaded, seed=seed)
     began = time.perf_counter()
-    with Working(f"bounding {loaded.name}") as working:
+    with SlowStatus(f"bounding {loaded.name}") as working:
         upper = upper_bound(loaded, samples=samples, seed=seed, on_progress=working.show)
     result: Json = {
         "edition": edition_entry(loaded),
@@ -129,30 +124,3 @@ def print_bound(result: Json, console: Console) -> None:
         style="dim",
         highlight=False,
     )
-
-
-class Working:
-    """Shows what is being done on stderr, if it is a terminal, once it has taken two seconds."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self._began = time.monotonic()
-        self._status: Status | None = None
-
-    def __enter__(self) -> Working:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-    def show(self, doing: str) -> None:
-        """What is being done now."""
-        seconds = time.monotonic() - self._began
-        if not is_terminal() or sys.stderr is None or seconds < DELAY:
-            return
-        text = Text(f"{self.what}: {doing}, {seconds:.0f} s")
-        if self._status is None:
-            self._status = Console(stderr=True).status(text)
-            self._status.start()
-        self._status.update(text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.status import Status
 
 DELAY = 2.0  # seconds; quicker work shows nothing
 
@@ -63,6 +64,44 @@ class SlowProgress:
         )
         self._task = self._bar.add_task(self.what, total=self.total)
         self._bar.start()
+
+
+class SlowStatus:
+    """Says what is being done, on stderr if it is a terminal, once it has taken two seconds.
+
+    For work whose end isn't known. A context manager.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._began = time.monotonic()
+        self._status: Status | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, doing: str) -> None:
+        """What is being done now."""
+        seconds = time.monotonic() - self._began
+        if seconds < DELAY or not is_terminal():
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        text = Text(f"{self.what}: {doing}, {seconds:.0f} s")
+        if self._status is None:
+            self._status = Console(stderr=True).status(text)
+            self._status.start()
+        self._status.update(text)
 
 
 def is_terminal() -> bool:

@@ -7,10 +7,9 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from incunabula.agents.agent import Agent
 from incunabula.agents.exact.files import may_be_solution, save_solution
@@ -22,13 +21,10 @@ from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.command import deliver, listed
 from incunabula.training.evaluation.files import check_folder, kept_if_used
-from incunabula.training.evaluation.progress import DELAY, is_terminal
+from incunabula.training.evaluation.progress import SlowStatus
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.tables import short_names, table
 from incunabula.training.exact.policies import check_evaluable, exact_value
-
-if TYPE_CHECKING:
-    from rich.status import Status
 
 Json = dict[str, Any]
 
@@ -46,7 +42,7 @@ def run_solve(
         if save is not None:
             _check_file(save)
         with Counting(f"solving {loaded.name}") as counting:
-            solution = solve(loaded, max_memory=max_memory, on_progress=counting.show)
+            solution = solve(loaded, max_memory=max_memory, on_progress=counting.count)
     unsaved = None if save is None else _saved(solution, save)
     result = solution_entry(solution)
     if names:
@@ -55,7 +51,7 @@ def run_solve(
         agent = players.get(name) or OptimalAgent(loaded, solution)
         with Counting(f"evaluating {name}") as counting:
             began = time.perf_counter()
-            own = exact_value(agent, loaded, max_memory=max_memory, on_progress=counting.show)
+            own = exact_value(agent, loaded, max_memory=max_memory, on_progress=counting.count)
             seconds = time.perf_counter() - began
         result["agents"].append(agent_entry(name, own, solution, seconds))
     deliver(result, print_solution, None, as_json=as_json)
@@ -151,17 +147,10 @@ def print_solution(result: Json, console: Console) -> None:
     )
 
 
-class Counting:
-    """Shows how many states have been seen, on stderr if it is a terminal, once work has taken two
-    seconds; says how far it came should it be interrupted. A context manager."""
+class Counting(SlowStatus):
+    """Shows how many states have been seen; says how far it came should it be interrupted."""
 
-    def __init__(self, what: str) -> None:
-        self.what, self.states = what, 0
-        self._began = time.monotonic()
-        self._status: Status | None = None
-
-    def __enter__(self) -> Counting:
-        return self
+    states = 0
 
     def __exit__(
         self,
@@ -169,19 +158,12 @@ class Counting:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._status is not None:
-            self._status.stop()
+        super().__exit__(kind, error, trace)
         if kind is KeyboardInterrupt and sys.stderr is not None:
             text = f"{self.what}: interrupted after {self.states:,} states; nothing is kept"
             print(f"incunabula: {text}", file=sys.stderr)
 
-    def show(self, states: int) -> None:
+    def count(self, states: int) -> None:
         """So many states so far."""
-        self.states, seconds = states, time.monotonic() - self._began
-        if seconds < DELAY or not is_terminal():
-            return
-        text = Text(f"{self.what}: {states:,} states, {seconds:.0f} s")
-        if self._status is None:
-            self._status = Console(stderr=True).status(text)
-            self._status.start()
-        self._status.update(text)
+        self.states = states
+        self.show(f"{states:,} states")
