@@ -15,6 +15,7 @@ import numpy as np
 
 from incunabula.agents.bounds.books import SHOWN, Books, Credits
 from incunabula.agents.bounds.sales import DOUBT, Prices, Sample, Sides, judge_sales
+from incunabula.agents.hindsight.bound import most_prestige
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.tables import Tables, build_tables
 from incunabula.envs.compiled.functions import why_no_numba
@@ -137,10 +138,7 @@ def card_sizes(tables: Tables) -> np.ndarray:
 
 def prestige_part(tables: Tables, most: int) -> float:
     """The mean over the collections (R15) of what ``most`` books can fill at most."""
-    found = []
-    for vp, slots, bonus in zip(tables.slot_vp, tables.slot_count, tables.bonus, strict=True):
-        best = int(np.sort(vp[:slots])[::-1][:most].sum())
-        found.append(best + (int(bonus) if slots <= most else 0))
+    found = [most_prestige(tables, each, most) for each in range(len(tables.slot_count))]
     return float(np.mean(found))
 
 

@@ -55,7 +55,7 @@ def _with_turns(t: Tables, prestige: int, turns: int) -> PathwiseBound:
     florins = t.start_florins + int(offers[:books].sum())
     if t.florin_cap >= 0:  # R2
         florins = min(florins, max(t.start_florins, t.florin_cap))
-    points = _most_prestige(t, prestige, books)
+    points = most_prestige(t, prestige, books)
     value = books * t.vp_per_book + florins // t.florins_per_vp + points
     return PathwiseBound(value, turns, books, florins, points)
 
@@ -105,8 +105,8 @@ def _best_offers(t: Tables) -> npt.NDArray[np.int64]:
     return np.where(calls, t.price[:-1], 0).max(axis=1).astype(np.int64)
 
 
-def _most_prestige(t: Tables, prestige: int, books: int) -> int:
-    """VP that so many books can bring by slots and bonus."""
+def most_prestige(t: Tables, prestige: int, books: int) -> int:
+    """VP that so many books can bring by slots and bonus of a collection."""
     slots = int(t.slot_count[prestige])
     points = sorted(t.slot_vp[prestige, :slots].tolist(), reverse=True)
     return sum(points[:books]) + (int(t.bonus[prestige]) if books >= slots else 0)

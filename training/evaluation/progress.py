@@ -26,7 +26,7 @@ class SlowProgress:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
-    def __enter__(self) -> SlowProgress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -275,17 +275,12 @@ def print_checked(result: Json, console: Console) -> None:
     )
 
 
-class Working:
-    """A bar while deals are searched; says what is kept should it be interrupted. A context
-    manager."""
+class Working(SlowProgress):
+    """A bar while deals are searched; says what is kept should it be interrupted."""
 
     def __init__(self, deals: int, save: str | None) -> None:
-        self._deals, self._save, self._done = deals, save, 0
-        self._bar = SlowProgress(deals, "hindsight")
-
-    def __enter__(self) -> Working:
-        self._bar.__enter__()
-        return self
+        super().__init__(deals, "hindsight")
+        self._deals, self._save = deals, save
 
     def __exit__(
         self,
@@ -293,16 +288,11 @@ class Working:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.__exit__(kind, error, trace)
+        super().__exit__(kind, error, trace)
         if kind is KeyboardInterrupt and sys.stderr is not None:
             kept = "nothing is kept" if self._save is None else f"{self._save} keeps them"
             deals = "1 deal" if self._deals == 1 else f"{self._deals:,} deals"
             print(
-                f"incunabula: hindsight: interrupted after {self._done:,} of {deals}; {kept}",
+                f"incunabula: hindsight: interrupted after {self.done:,.0f} of {deals}; {kept}",
                 file=sys.stderr,
             )
-
-    def advance(self, deals: int) -> None:
-        """So many more deals are done."""
-        self._done += deals
-        self._bar.advance(deals)
