@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import incunabula.agents
+import incunabula.envs
 from incunabula.envs.compiled.functions import interpreted
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.evaluate import evaluate
@@ -19,6 +22,7 @@ from incunabula.training.ladder.ladder import (
     default_sizes,
     ranked,
 )
+from incunabula.training.ladder.measure import code_hash
 from incunabula.training.ladder.page import page
 from incunabula.training.ladder.readme import BEGIN, readme_part
 from incunabula.training.ladder.store import (
@@ -162,6 +166,30 @@ def test_an_interrupted_ladder_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
         "ladder.md",
     ]
     assert len(known_measurements(tmp_path, "bibliogamo", basis)) == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "same"),
+    [
+        ("envs/bibliogamo/rules.py", False),
+        ("agents/search/rollouts.py", False),
+        ("envs/bibliogamo/drawing.py", True),
+        ("envs/adapters/vector.py", True),
+        ("agents/bounds/books.py", True),
+    ],
+)
+def test_only_code_that_plays_decides_whether_figures_are_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, same: bool
+) -> None:
+    for package in (incunabula.agents, incunabula.envs):
+        name = package.__name__.rpartition(".")[2]
+        copied = shutil.copytree(package.__path__[0], tmp_path / name)
+        monkeypatch.setattr(package, "__path__", [str(copied)])
+    before = code_hash()
+    assert before == code_hash()
+    with (tmp_path / file).open("a") as edited:
+        edited.write("# another line\n")
+    assert (code_hash() == before) == same
 
 
 @pytest.mark.parametrize(
