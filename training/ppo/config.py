@@ -145,6 +145,8 @@ class Evaluation(_Part):
 
     every: Annotated[int, whole(1, MAX_STEPS)] = 500_000
     games: Annotated[int, whole(1, 10**6)] = 500
+    exact: Annotated[bool, FLAG] = False
+    """Work out the policy's exact value and its regret, too; for editions that can be solved."""
 
 
 class TrainConfig(_Part):
@@ -330,6 +332,10 @@ class ScriptoriumConfig(TrainConfig):
 
     @model_validator(mode="after")
     def _check_tables(self) -> Self:
+        if self.eval.exact:
+            raise PydanticCustomError(
+                "exact", "eval.exact must be false: exact values are of Bibliogamo alone"
+            )
         games = [self.num_envs] if self.clone is None else [self.num_envs, self.clone.num_envs]
         if min(games) < len(self.players):
             raise PydanticCustomError(

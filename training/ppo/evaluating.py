@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from incunabula.agents.agent import Agent
+from incunabula.agents.exact.solver import solve
 from incunabula.agents.learned import PolicyAgent
 from incunabula.agents.policy_folder import Policy, Weights, engine_of
 from incunabula.agents.registry import make_agent
@@ -21,10 +22,12 @@ from incunabula.envs.editions import BaseEdition
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
 from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap, mean_interval
+from incunabula.training.exact.policies import exact_value
 from incunabula.training.league.against import evaluate_against
 from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig
 
 SEEDS = "dev"
+EXACT_DIGITS = 9
 # Baselines, and the part of the deals that is played against each.
 BASELINES = {"greedy": 1, "random": 4}
 # What is reported of the games against each, and its name in their summary.
@@ -37,11 +40,13 @@ def evaluate_weights(
     edition: BaseEdition,
     config: TrainConfig,
     on_progress: Callable[[float], None] | None = None,
+    optimum: float | None = None,
 ) -> dict[str, Any]:
     """How well the policy does on the first dev games.
 
     Of Bibliogamo the mean score (`eval_mean`), its 95% interval, and decisions a game; of
-    Scriptorium what `evaluate_seats` says.
+    Scriptorium what `evaluate_seats` says. With the edition's `optimum`, the policy's exact
+    expected score (`eval_exact`) and what it lacks (`eval_regret`), too.
     """
     description = {
         "edition": edition.name,
@@ -57,13 +62,37 @@ def evaluate_weights(
     seeds = seed_list(SEEDS, games)
     played = play_games(agent, edition, seeds, backend=config.backend, on_progress=on_progress)
     mean, interval = mean_interval(played.score)
-    return {
+    result = {
         "eval_mean": mean,
         "eval_ci95": interval,
         "eval_games": games,
         "eval_seeds": SEEDS,
         "eval_length": float(np.mean(played.decisions)),
     }
+    if optimum is None:
+        return result
+    exact = exact_value(agent, edition).value
+    return result | {
+        "eval_exact": round(exact, EXACT_DIGITS),
+        "eval_regret": round(optimum - exact, EXACT_DIGITS),
+    }
+
+
+def optimum_of(config: TrainConfig, edition: BaseEdition) -> float | None:
+    """The optimal expected score, if the run asks for exact values.
+
+    Raises:
+        IncunabulaError: the edition is too large, or nothing can be compiled here.
+    """
+    if not config.eval.exact:
+        return None
+    assert isinstance(edition, Edition)
+    return solve(edition).value
+
+
+def merit(result: dict[str, Any]) -> float:
+    """By what the best policy of a run is chosen: the exact value where it is known."""
+    return float(result.get("eval_exact", result["eval_mean"]))
 
 
 def evaluate_seats(

@@ -92,14 +92,24 @@ class Screen:
         low, high = interval or (result["eval_mean"],) * 2
         self.note(
             f"{result['steps']:>12,} steps: {result['eval_mean']:.2f} on {result['eval_games']:,} "
-            f"dev games [{low:.2f}, {high:.2f}]{', the best so far' if is_best else ''}"
+            f"dev games [{low:.2f}, {high:.2f}]{_exactly(result)}"
+            f"{', the best so far' if is_best else ''}"
         )
-        self._record(result["steps"], {"eval/mean": result["eval_mean"]})
+        names = {"eval/mean": "eval_mean", "eval/exact": "eval_exact", "eval/regret": "eval_regret"}
+        self._record(result["steps"], {n: result[k] for n, k in names.items() if k in result})
 
     def _record(self, steps: int, figures: dict[str, float]) -> None:
         if self._writer is not None:
             for name, value in figures.items():
                 self._writer.add_scalar(name, value, steps)
+
+
+def _exactly(result: dict[str, Any]) -> str:
+    """What an evaluation says of the exact value, if it is known."""
+    if "eval_exact" not in result:
+        return ""
+    exact, regret = result["eval_exact"], result["eval_regret"]
+    return f"; exactly {exact:.3f}, {exact / (exact + regret):.1%} of the optimum"
 
 
 def _tensorboard(folder: Any, steps: int) -> Any:

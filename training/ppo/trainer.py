@@ -20,7 +20,7 @@ from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.clone import clone_teacher
 from incunabula.training.ppo.command import Interrupted
 from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig, with_overrides
-from incunabula.training.ppo.evaluating import evaluate_weights
+from incunabula.training.ppo.evaluating import evaluate_weights, merit, optimum_of
 from incunabula.training.ppo.learner import Learner, run_seeds
 from incunabula.training.ppo.precision import choose_device, choose_precision, denormals_flushed
 from incunabula.training.ppo.rundir import Checkpoint, RunFolder
@@ -42,6 +42,7 @@ class Trainer:
         self.edition = self.learner.environment.edition
         self.algorithm = getattr(config, "algorithm", "maskable_ppo")
         self.players = list(config.players) if isinstance(config, ScriptoriumConfig) else None
+        self._optimum = optimum_of(config, self.edition)
         self.best: dict[str, Any] | None = None
         self.last_evaluation: dict[str, Any] | None = None
         self.seconds = 0.0  # of training, evaluation and checkpoints included
@@ -219,11 +220,11 @@ class Trainer:
         learner = self.learner
         weights = learner.weights()
         result = {"steps": learner.steps} | evaluate_weights(
-            weights, learner.network(), self.edition, self.config
+            weights, learner.network(), self.edition, self.config, optimum=self._optimum
         )
         self.last_evaluation = result
         self.run_folder.append_metrics(result)
-        is_best = self.best is None or result["eval_mean"] > self.best["eval_mean"]
+        is_best = self.best is None or merit(result) > merit(self.best)
         if is_best:
             self.best = result
             self._save_policy(self.run_folder.best_policy, result)
