@@ -36,11 +36,11 @@ ROTATIONS = "cyclic"
 # A share of a win is 1, 1/2, 1/3 or 1/4: whole numbers of twelfths can be kept exactly.
 TWELFTHS = 12
 MILLI = 1000  # luck is kept to a thousandth of a point
-# Folders and files of games and agents that have no part in what an evaluation plays.
-UNPLAYED = {
+# How folders and files of games and agents begin that have no part in what an evaluation plays.
+UNPLAYED = (
     *("adapters", "bounds", "conform", "drawing", "hindsight", "precompile", "replay", "scene"),
     *("scriptorium_v0", "seat", "why"),
-}
+)
 
 _FIGURES = {
     1: ("games", "mean", "ci95", "sd", "min", "max", "decisions_per_game"),
@@ -95,7 +95,7 @@ def code_hash() -> str:
         root = Path(package.__path__[0])
         files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
         for name in sorted(files):
-            if UNPLAYED.isdisjoint(name.removesuffix(".py").split("/")):
+            if not any(part.startswith(UNPLAYED) for part in name.split("/")):
                 content = hashlib.sha256(files[name].read_bytes()).hexdigest()
                 total.update(f"{name} {content}\n".encode())
     return total.hexdigest()
