@@ -348,7 +348,7 @@ def test_a_refused_reset_uses_up_no_episode() -> None:
         ({"illegal_action": "punish"}, "illegal_action: expected one of penalize, raise"),
         ({"illegal_reward": "much"}, "illegal_reward: expected a finite number, got 'much'"),
         ({"illegal_reward": float("nan")}, "illegal_reward: expected a finite number, got nan"),
-        ({"render_mode": "human"}, "render_mode: expected None or one of ansi, got 'human'"),
+        ({"render_mode": "svg"}, "expected None or one of ansi, rgb_array, human, got 'svg'"),
     ],
 )
 def test_a_bad_option_gives_one_clear_error(options: dict[str, Any], message: str) -> None:

@@ -72,7 +72,8 @@ def test_the_version_is_that_of_the_project() -> None:
 
 
 def test_importing_is_quick_and_loads_nothing_heavy() -> None:
-    heavy = {"torch", "matplotlib", "pygame", "numba", "pandas", "stable_baselines3", "pydantic"}
+    heavy = {"torch", "matplotlib", "numba", "pandas", "stable_baselines3", "pydantic"}
+    heavy |= {"PIL", "pygame"}
     # Processor time: on a busy machine the clock on the wall says little.
     code = (
         "import sys, time; start = time.process_time(); import incunabula; "
@@ -83,10 +84,25 @@ def test_importing_is_quick_and_loads_nothing_heavy() -> None:
     assert min(float(seconds) for seconds, _ in runs) < 0.5
 
 
+def test_pictures_load_what_draws_them_when_they_are_drawn() -> None:
+    code = (
+        "import sys; from incunabula.envs import scriptorium_v0\n"
+        "from incunabula.agents.seat.gymnasium import ScriptoriumEnv, ScriptoriumVectorEnv\n"
+        "from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv\n"
+        "from incunabula.envs.drawing import modes, pixels, svg, window\n"
+        "env = BibliogamoEnv('bibliogamo-tiny', render_mode='ansi'); env.reset(seed=0)\n"
+        "text, picture = env.render(), svg.to_svg(env.games.scene(0))\n"
+        "env = BibliogamoEnv('bibliogamo-tiny', render_mode='rgb_array'); env.reset(seed=0)\n"
+        "print(*sorted({'PIL', 'pygame', 'matplotlib'} & set(sys.modules)))\n"
+        "env.render(); print(*sorted({'PIL', 'pygame', 'matplotlib'} & set(sys.modules)))"
+    )
+    assert python(code).split("\n") == ["", "PIL", ""]
+
+
 def test_editions_need_the_core_dependencies_only() -> None:
     code = (
         "import sys\n"
-        "for name in ('torch', 'stable_baselines3', 'matplotlib', 'numba', 'pettingzoo'):\n"
+        "for name in ('torch', 'stable_baselines3', 'matplotlib', 'numba', 'pettingzoo', 'PIL'):\n"
         "    sys.modules[name] = None\n"  # importing it now fails
         "sys.argv = ['incunabula', 'editions', 'check', 'bibliogamo']\n"
         "from incunabula.cli import main\n"

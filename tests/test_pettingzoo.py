@@ -111,9 +111,9 @@ def test_pettingzoos_parallel_test_through_its_turn_based_conversion(
     assert "Passed Parallel API test" in capsys.readouterr().out
 
 
-def test_pettingzoos_render_test(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pettingzoos_render_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     render_test(scriptorium_v0.env)
-    assert "round 1  [ink]  seat 0 to act" in capsys.readouterr().out
 
 
 @pytest.mark.slow

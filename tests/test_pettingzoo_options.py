@@ -31,7 +31,7 @@ def make(players: int = 2, **options: Any) -> Any:
         ({"edition": "bibliogamo"}, "only 'scriptorium' editions can be loaded here"),
         ({"illegal_action": "no"}, "illegal_action: expected one of terminate, penalize, raise"),
         ({"illegal_reward": None}, "illegal_reward: expected a finite number, got None"),
-        ({"render_mode": "rgb"}, "render_mode: expected None or one of human, ansi, got 'rgb'"),
+        ({"render_mode": "rgb"}, "expected None or one of ansi, rgb_array, human, got 'rgb'"),
         ({"tape": {}}, "tape: expected a mapping with bag and lecterns"),
     ],
 )

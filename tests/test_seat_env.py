@@ -279,7 +279,7 @@ def test_a_tape_holds_for_one_episode_or_for_all() -> None:
         ({"opponents": {"random": True}}, "expected a finite weight of at least 0"),
         ({"tape": {"bag": []}}, "tape: expected a mapping with bag and lecterns"),
         ({"illegal_action": "end"}, "illegal_action: expected one of penalize, raise"),
-        ({"render_mode": "human"}, "render_mode: expected None or one of ansi, got 'human'"),
+        ({"render_mode": "svg"}, "render_mode: expected None or one of ansi, rgb_array"),
         ({"edition": "bibliogamo"}, "only 'scriptorium' editions can be loaded here"),
     ],
 )

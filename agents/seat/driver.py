@@ -14,11 +14,13 @@ from incunabula.envs.adapters.games import Arrays, EditionLike, Games
 from incunabula.envs.backend import Rows
 from incunabula.envs.chance import DETERMINISE_STREAM, key
 from incunabula.envs.deals import Fixed
+from incunabula.envs.drawing.scene import Scene
 from incunabula.envs.engine import Fresh, Json
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 from incunabula.envs.scriptorium.deals import ScriptoriumDeals
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.envs.scriptorium.payoffs import checked_reward_mode, margins, outcome, winners
+from incunabula.envs.scriptorium.scene import draw_scene
 
 # What is drawn besides the deal: key(base seed, LUCK_STREAM, episode) is the game's luck, and from
 # that come the opponents, their own draws, and a random seat.
@@ -263,6 +265,10 @@ class SeatGames(Games[ScriptoriumEngine]):
     def draw(self, row: int) -> str:
         """The row's table as text, and whose seat the learner's is."""
         return f"the learner has seat {self.seat[row]}\n{super().draw(row)}"
+
+    def scene(self, row: int) -> Scene:
+        """The row's table as a scene; the learner's place comes first."""
+        return draw_scene(self.engine.edition, self.engine.snapshot(row), int(self.seat[row]))
 
     def won(self, rows: Rows) -> npt.NDArray[np.bool_]:
         """Whether the learner has the highest score (ties included), bool (n,)."""

@@ -52,7 +52,8 @@ class ScriptoriumEnv(GameEnv):
         tape: recorded bag and lecterns instead of seeds.
         illegal_action: ``penalize`` or ``raise``.
         illegal_reward: reward of a penalised action.
-        render_mode: None or ``ansi``.
+        render_mode: None, ``ansi`` (text), ``rgb_array`` (a picture) or ``human`` (a window, drawn
+            anew after each reset and step).
         backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
             ``auto`` (numba where it is installed).
 
@@ -107,7 +108,8 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
         num_envs: N.
         autoreset_mode: ``NEXT_STEP``, ``SAME_STEP`` or ``DISABLED``; see GamesVectorEnv.
         edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward,
-        render_mode, backend: as for one game.
+        backend: as for one game.
+        render_mode: None, ``ansi`` or ``rgb_array``.
     """
 
     games: SeatGames

@@ -26,6 +26,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
         seed: row i is seeded seed + i; None = from the operating system.
         edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward,
         backend: as for ScriptoriumEnv.
+        render_mode: None, ``ansi`` or ``rgb_array``.
     """
 
     games: SeatGames
@@ -44,6 +45,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
         tape: Mapping[str, Any] | None = None,
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
+        render_mode: str | None = None,
         backend: str = "numpy",
     ) -> None:
         games = SeatGames(
@@ -58,7 +60,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
             illegal_reward=illegal_reward,
             backend=backend,
         )
-        super().__init__(games, seed)
+        super().__init__(games, seed, render_mode)
 
     def set_opponents(self, opponents: OpponentsLike) -> None:
         """Change who holds the other seats, from each row's next game on; for self-play."""

@@ -17,6 +17,8 @@ from incunabula.envs.backend import Rows
 from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.deals import Deals, Fixed
 from incunabula.envs.documents import did_you_mean
+from incunabula.envs.drawing.modes import ANSI, Pixels
+from incunabula.envs.drawing.scene import Scene
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine, Fresh
 from incunabula.envs.errors import IllegalActionError, IncunabulaError, OptionWarning
@@ -260,6 +262,22 @@ class Games(Generic[EngineType]):
         drawing = import_module(f"incunabula.envs.{self.engine.game}.drawing")
         text: str = drawing.draw_text(self.engine.edition, self.engine.snapshot(row))
         return text
+
+    def scene(self, row: int) -> Scene:
+        """The row's board as a scene, from its public state alone."""
+        drawing = import_module(f"incunabula.envs.{self.engine.game}.scene")
+        scene: Scene = drawing.draw_scene(self.engine.edition, self.engine.snapshot(row))
+        return scene
+
+    def pixels(self, row: int) -> Pixels:
+        """The row's board as a picture, uint8 (H, W, 3); needs Pillow."""
+        from incunabula.envs.drawing.pixels import to_pixels
+
+        return to_pixels(self.scene(row))
+
+    def rendered(self, row: int, render_mode: str) -> str | Pixels:
+        """The row's board as text under ``ansi``, as a picture under other modes."""
+        return self.draw(row) if render_mode == ANSI else self.pixels(row)
 
     # Copies -------------------------------------------------------------------------------------
 

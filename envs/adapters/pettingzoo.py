@@ -11,8 +11,9 @@ import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete, Space
 
 from incunabula.envs.adapters.games import EditionLike, Games, checked_reward
-from incunabula.envs.adapters.single import RENDER_MODES, checked_render_mode
 from incunabula.envs.chance import as_seed
+from incunabula.envs.drawing.modes import FPS, HUMAN, RENDER_MODES, checked_render_mode
+from incunabula.envs.drawing.window import Window
 from incunabula.envs.engine import Json
 from incunabula.envs.errors import IncunabulaError, MissingExtraError
 from incunabula.envs.scriptorium.deals import ScriptoriumDeals
@@ -30,7 +31,6 @@ except ModuleNotFoundError as error:
 
 Observation = dict[str, npt.NDArray[Any]]
 ILLEGAL_ACTIONS = ("terminate", "penalize", "raise")
-HUMAN = "human"
 
 
 class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it ships no types
@@ -63,8 +63,8 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         reward: ``outcome``, ``score`` or ``margin``.
         edition: shipped name, path of a YAML file, parsed mapping or Edition.
         illegal_action, illegal_reward: see above.
-        render_mode: None, ``ansi`` (``render()`` returns text) or ``human`` (it is printed, after
-            each step too).
+        render_mode: None, ``ansi`` (``render()`` returns text), ``rgb_array`` (a picture, uint8
+            (H, W, 3)) or ``human`` (a window, drawn anew after each reset and step).
         tape: recorded bag and lecterns instead of seeds.
         backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
             ``auto`` (numba where it is installed).
@@ -74,8 +74,8 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "scriptorium_v0",
-        "render_modes": [HUMAN, *RENDER_MODES],
-        "render_fps": 4,
+        "render_modes": RENDER_MODES,
+        "render_fps": FPS,
         "is_parallelizable": False,
     }
 
@@ -92,7 +92,7 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         backend: str = "numpy",
     ) -> None:
         super().__init__()
-        self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode = checked_render_mode(render_mode)
         self._reward = checked_reward_mode(reward)
         if illegal_action not in ILLEGAL_ACTIONS:
             raise IncunabulaError(
@@ -106,6 +106,7 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         self.games = Games(self.engine, ScriptoriumDeals(self.engine, tape), "raise", 0.0)
         self.possible_agents = [f"player_{seat}" for seat in range(num_players)]
         self.agents: list[str] = []
+        self._window = Window(f"scriptorium: {self.engine.edition.name}", FPS)
         self._action_spaces = {
             agent: Discrete(self.engine.actions.n) for agent in self.possible_agents
         }
@@ -139,6 +140,8 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         self.truncations = dict.fromkeys(self.agents, False)
         self._tell()
         self._select()
+        if self.render_mode == HUMAN:
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Take an action for ``agent_selection``; None for an agent that is terminated."""
@@ -234,16 +237,18 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         self._check_dealt()
         return self.games.deal(0)
 
-    def render(self) -> str | None:
-        """The table as text: returned under ``ansi``, printed under ``human``."""
+    def render(self) -> Any:
+        """The table: text under ``ansi``, uint8 (H, W, 3) under ``rgb_array``; else None.
+
+        Under ``human`` it is shown in a window, as it is after each reset and step anyway.
+        """
         if self.render_mode is None:
             return None
         self._check_dealt()
-        text = self.games.draw(0)
         if self.render_mode == HUMAN:
-            print(text)
+            self._window.show(self.games.pixels(0))
             return None
-        return text
+        return self.games.rendered(0, self.render_mode)
 
     def determinise(self, seed: int) -> None:
         """Replace what is hidden (bag and lecterns to come) by what ``seed`` gives.
@@ -255,7 +260,8 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         self.games.determinise(self.games.rows, np.array([as_seed(seed)], np.uint64))
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Close the window, if one is open."""
+        self._window.close()
 
     def _check_dealt(self) -> None:
         if not self.games.ready:

@@ -18,6 +18,14 @@ from incunabula.envs.adapters.gymnasium import bibliogamo_games
 from incunabula.envs.adapters.single import observation_space, plain
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import random_seed
+from incunabula.envs.drawing.modes import (
+    ANSI,
+    BATCH_MODES,
+    FPS,
+    PIXELS,
+    Pixels,
+    checked_render_mode,
+)
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 
@@ -34,15 +42,17 @@ class GamesSB3VecEnv(VecEnv):
         games: the games; they should raise on illegal actions unless the user wants otherwise, so
             that an evaluation that forgets the masks is an error, not a wrong number.
         seed: row i is seeded seed + i; None = from the operating system.
+        render_mode: None, ``ansi`` or ``rgb_array`` (``get_images()`` gives a picture of each game,
+            which SB3's ``render()`` puts together).
     """
 
     engine: Engine
-    render_mode: str | None = None
 
-    def __init__(self, games: Games[Any], seed: int | None) -> None:
+    def __init__(self, games: Games[Any], seed: int | None, render_mode: str | None = None) -> None:
+        self.render_mode = checked_render_mode(render_mode, BATCH_MODES)
         self.games = games
         self.engine = games.engine
-        self.metadata = {"render_modes": ["ansi"]}
+        self.metadata: dict[str, Any] = {"render_modes": BATCH_MODES, "render_fps": FPS}
         super().__init__(
             self.games.num_envs,
             observation_space(self.engine),
@@ -161,7 +171,8 @@ class GamesSB3VecEnv(VecEnv):
             masks = self.action_masks()
             return [masks] if indices is None else [masks[i] for i in self._indices(indices)]
         if method_name == "render":
-            return [self.games.draw(i) for i in self._indices(indices)]
+            mode = self.render_mode or ANSI
+            return [self.games.rendered(i, mode) for i in self._indices(indices)]
         raise AttributeError(
             f"{method_name}: not a method of a game in this batch; there are action_masks, render"
         )
@@ -172,8 +183,11 @@ class GamesSB3VecEnv(VecEnv):
         # Monitor stands for infos[i]["episode"], which come from the engine itself.
         return [wrapper_class is Monitor for _ in self._indices(indices)]
 
-    def get_images(self) -> Sequence[None]:
-        return [None] * self.num_envs
+    def get_images(self) -> Sequence[Pixels | None]:
+        if self.render_mode != PIXELS:
+            return [None] * self.num_envs
+        self._check_dealt()
+        return [self.games.pixels(i) for i in range(self.num_envs)]
 
     def _indices(self, indices: int | Iterable[int] | None) -> Iterable[int]:
         return self._get_indices(indices)
@@ -189,6 +203,7 @@ class BibliogamoSB3VecEnv(GamesSB3VecEnv):
         num_envs: N.
         seed: row i is seeded seed + i; None = from the operating system.
         edition, prestige, tape, illegal_action, illegal_reward, backend: as for BibliogamoEnv.
+        render_mode: None, ``ansi`` or ``rgb_array``.
     """
 
     games: Games[BibliogamoEngine]
@@ -204,9 +219,10 @@ class BibliogamoSB3VecEnv(GamesSB3VecEnv):
         tape: Mapping[str, Any] | None = None,
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
+        render_mode: str | None = None,
         backend: str = "numpy",
     ) -> None:
         games = bibliogamo_games(
             edition, num_envs, prestige, tape, illegal_action, illegal_reward, backend
         )
-        super().__init__(games, seed)
+        super().__init__(games, seed, render_mode)

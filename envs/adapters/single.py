@@ -11,35 +11,19 @@ from gymnasium.spaces import Box, Discrete
 
 from incunabula.envs.adapters.games import Games, Snapshot
 from incunabula.envs.chance import as_seed
+from incunabula.envs.drawing.modes import FPS, HUMAN, RENDER_MODES, checked_render_mode
+from incunabula.envs.drawing.window import Window
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
 Observation = npt.NDArray[np.float32]
 Info = dict[str, Any]
-RENDER_MODES = ["ansi"]
 
 
 def observation_space(engine: Engine) -> gymnasium.Space[Observation]:
     """Bounds of the observation, float32 (F,)."""
     box: Any = Box(0.0, engine.layout.high, dtype=np.float32)
     return cast("gymnasium.Space[Observation]", box)
-
-
-class RenderModeError(IncunabulaError, TypeError):
-    """A render mode that isn't offered.
-
-    A TypeError too: stable-baselines3 asks for ``rgb_array`` whenever it makes an environment from
-    an id, and makes it without a render mode after a TypeError.
-    """
-
-
-def checked_render_mode(render_mode: str | None, modes: list[str] = RENDER_MODES) -> str | None:
-    """The render mode; RenderModeError if it isn't offered."""
-    if render_mode is not None and render_mode not in modes:
-        raise RenderModeError(
-            f"render_mode: expected None or one of {', '.join(modes)}, got {render_mode!r}"
-        )
-    return render_mode
 
 
 def plain(value: Any) -> Any:
@@ -52,14 +36,14 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
 
     Args:
         games: the game, a batch of one.
-        render_mode: None or ``ansi``.
+        render_mode: None, ``ansi`` (text), ``rgb_array`` (a picture) or ``human`` (a window).
 
     Attributes:
         engine, layout: the game's engine, and the table of its observation.
     """
 
     engine: Engine
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 4}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": FPS}  # type: ignore[misc]
 
     def __init__(self, games: Games[Any], render_mode: str | None) -> None:
         self.render_mode = checked_render_mode(render_mode)
@@ -68,6 +52,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         self.layout = self.engine.layout
         self.observation_space = observation_space(self.engine)
         self.action_space = Discrete(self.engine.actions.n)
+        self._window = Window(f"{self.engine.game}: {self.engine.edition.name}", FPS)
 
     @property
     def deal(self) -> dict[str, Any]:
@@ -83,6 +68,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
             seed = as_seed(seed)
         super().reset(seed=seed)
         self.games.reset(self.games.rows, [seed], options)
+        self._show()
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
@@ -94,6 +80,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         info = self._info()
         if illegal:
             info["illegal"] = illegal[0]
+        self._show()
         return self._observation(), float(reward[0]), bool(terminated[0]), False, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
@@ -117,12 +104,26 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         self._check_dealt()
         return self.engine.snapshot(0)
 
-    def render(self) -> str | None:
-        """The board as text under render mode ``ansi``."""
+    def render(self) -> Any:
+        """The board: text under ``ansi``, uint8 (H, W, 3) under ``rgb_array``; else None.
+
+        Under ``human`` it is shown in a window, as it is after each reset and step anyway.
+        """
         if self.render_mode is None:
             return None
         self._check_dealt()
-        return self.games.draw(0)
+        if self.render_mode == HUMAN:
+            self._window.show(self.games.pixels(0))
+            return None
+        return self.games.rendered(0, self.render_mode)
+
+    def _show(self) -> None:
+        if self.render_mode == HUMAN:
+            self.render()
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        self._window.close()
 
     def clone_state(self) -> Snapshot:
         """The whole state, hidden order included; give it to ``restore_state``."""

@@ -16,10 +16,10 @@ from incunabula.envs.adapters.single import (
     GameEnv,
     Info,
     Observation,
-    checked_render_mode,
     observation_space,
 )
 from incunabula.envs.chance import as_seed, checked_seeds
+from incunabula.envs.drawing.modes import BATCH_MODES, checked_render_mode
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
@@ -31,7 +31,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
 
     Args:
         games: the games.
-        render_mode: None or ``ansi``.
+        render_mode: None, ``ansi`` (text) or ``rgb_array`` (pictures).
         autoreset_mode: ``NEXT_STEP`` (the step after an end ignores the action and returns the
             reset observation, reward 0), ``SAME_STEP`` (reset at once; the finished game is in
             ``infos["final_obs"]`` and ``infos["final_info"]``) or ``DISABLED`` (reset finished
@@ -44,9 +44,12 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
     def __init__(
         self, games: Games[Any], render_mode: str | None, autoreset_mode: AutoresetMode | str
     ) -> None:
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, BATCH_MODES)
         self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
-        self.metadata = GameEnv.metadata | {"autoreset_mode": self.autoreset_mode}
+        self.metadata = GameEnv.metadata | {
+            "render_modes": BATCH_MODES,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.games = games
         self.engine = self.games.engine
         self.layout = self.engine.layout
@@ -148,12 +151,12 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
         self._check_dealt()
         return self.games.action_masks()
 
-    def render(self) -> tuple[str, ...] | None:
-        """Each board as text under render mode ``ansi``."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Each game's board: text under ``ansi``, uint8 (H, W, 3) under ``rgb_array``."""
         if self.render_mode is None:
             return None
         self._check_dealt()
-        return tuple(self.games.draw(i) for i in range(self.num_envs))
+        return tuple(self.games.rendered(i, self.render_mode) for i in range(self.num_envs))
 
     def clone_state(self) -> Snapshot:
         """The whole state of all games, hidden orders included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incunabula.envs.bibliogamo.edition import Edition
-from incunabula.envs.drawing import wrapped
+from incunabula.envs.drawing.lines import wrapped
 
 Json = dict[str, Any]
 

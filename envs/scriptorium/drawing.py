@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from incunabula.envs.drawing import wrapped
+from incunabula.envs.drawing.lines import wrapped
 from incunabula.envs.scriptorium.edition import Edition
 from incunabula.envs.scriptorium.tables import ACHIEVEMENTS
 

@@ -1,0 +1,46 @@
+"""Render modes of the environments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from incunabula.envs.drawing.extra import check_installed
+from incunabula.envs.errors import IncunabulaError, MissingExtraError
+
+Pixels = npt.NDArray[np.uint8]
+ANSI, PIXELS, HUMAN = "ansi", "rgb_array", "human"
+BATCH_MODES = [ANSI, PIXELS]  # of many games; a window shows one
+RENDER_MODES = [ANSI, PIXELS, HUMAN]
+FPS = 4
+_NEEDS = {ANSI: (), PIXELS: ("PIL",), HUMAN: ("PIL", "pygame")}
+
+
+class RenderModeError(IncunabulaError, TypeError):
+    """A render mode that isn't offered, or not without an extra.
+
+    A TypeError too: stable-baselines3 asks for ``rgb_array`` whenever it makes an environment from
+    an id, and makes it without a render mode after a TypeError.
+    """
+
+
+class MissingDrawingError(RenderModeError, MissingExtraError):
+    """A render mode that needs a package which isn't installed."""
+
+
+def checked_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MODES) -> str | None:
+    """The render mode; RenderModeError if it isn't offered or what it needs isn't installed."""
+    if render_mode is None:
+        return None
+    if render_mode not in modes:
+        window = "; a window shows a single game" if render_mode == HUMAN else ""
+        raise RenderModeError(
+            f"render_mode: expected None or one of {', '.join(modes)}, got {render_mode!r}{window}"
+        )
+    try:
+        check_installed(*_NEEDS[render_mode])
+    except MissingExtraError as error:
+        raise MissingDrawingError(f'render_mode: "{render_mode}": {error}') from None
+    return render_mode
