@@ -161,7 +161,7 @@ def test_every_legal_action_has_its_place_in_the_city(name: str) -> None:
         state = engine.snapshot(row)
         marks = marked(draw_city(engine.edition, state))
         for action in np.flatnonzero(engine.mask[row]).tolist():
-            mark = city_mark(engine.edition, state, action)
+            mark = city_mark(engine.edition, state, engine.actions.describe(action))
             form = engine.action_to_json(row, action)
             assert mark in marks - {""}, form
             kind, _, number = mark.partition(":")
@@ -174,12 +174,11 @@ def test_every_legal_action_has_its_place_in_the_city(name: str) -> None:
 def test_what_is_too_much_to_draw_has_no_mark() -> None:
     endless, crowded = cities("endless ring"), cities("many cards")
     state = endless.snapshot(0) | {"librarian": 3}
-    assert city_mark(endless.edition, state, 1 + 500) == ""
-    assert city_mark(endless.edition, state, 0) == "space:3"
+    assert city_mark(endless.edition, state, {"type": "walk", "space": 500}) == ""
+    assert city_mark(endless.edition, state, {"type": "stay"}) == "space:3"
     state = crowded.snapshot(0) | {"hand": list(range(55))}
-    actions = crowded.actions
-    assert city_mark(crowded.edition, state, actions.pay + 39) == "hand:39"
-    assert city_mark(crowded.edition, state, actions.pay + 40) == ""
+    assert city_mark(crowded.edition, state, {"type": "pay", "slot": 39}) == "hand:39"
+    assert city_mark(crowded.edition, state, {"type": "pay", "slot": 40}) == ""
 
 
 @pytest.mark.parametrize(("name", "players"), [("scriptorium", 3), ("scriptorium-tiny", 2)])
@@ -189,8 +188,11 @@ def test_every_legal_action_has_its_place_on_the_table(name: str, players: int) 
         state = engine.snapshot(row)
         marks = marked(draw_table(engine.edition, state))
         for action in np.flatnonzero(engine.mask[row]).tolist():
-            form = engine.action_to_json(row, action)
-            assert table_mark(engine.edition, state, form) in marks - {""}, form
+            form, said = engine.actions.describe(action), engine.action_to_json(row, action)
+            mark = table_mark(engine.edition, state, form)
+            assert mark in marks - {""}, form
+            if said["type"] == "buy" and said["from"] != "scriptorium":
+                assert mark.startswith(f"storage:{said['from']}:")
 
 
 @pytest.mark.parametrize("name", ["bibliogamo", "bibliogamo-tiny"])

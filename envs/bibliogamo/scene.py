@@ -59,28 +59,29 @@ def draw_scene(edition: Edition, state: Json) -> Scene:
     return pen.scene(WIDTH, HEIGHT, f"Bibliogamo, {edition.name}: {_asked(edition, state)}")
 
 
-def action_mark(edition: Edition, state: Json, action: int) -> str:
-    """The mark of the thing at which an action (its number) is done, "" if none is drawn.
+def action_mark(edition: Edition, state: Json, action: Json) -> str:
+    """The mark of the thing at which an action is done, "" if none is drawn.
 
     Hires are done at the card that hires, for every tower.
+
+    Args:
+        edition: what is played with.
+        state: the public state in which it is done.
+        action: as ``Actions.describe`` has it.
     """
-    spaces, size, towers = len(edition.board.spaces), edition.rules.hand_size, len(edition.towers)
-    keep = 1 + spaces
-    if action < keep:
-        space = state["librarian"] if action == 0 else action - 1
-        drawn = spaces <= MOST_DOTS or space == state["librarian"]
-        return f"space:{space}" if drawn else ""
-    if action < keep + 4:
-        return ("end", "price", "price", "deck")[action - keep]
-    slot = action - keep - 4
-    if slot < size * towers:
-        slot //= towers
-    elif slot < size * (towers + 2):
-        slot = (slot - size * towers) % size
-    else:
-        return "end"
-    drawn = slot < min(len(state["hand"]), MOST_CARDS)
-    return f"hand:{slot}" if drawn else ""
+    if "slot" in action:
+        slot = action["slot"]
+        return f"hand:{slot}" if slot < min(len(state["hand"]), MOST_CARDS) else ""
+    match action["type"]:
+        case "stay" | "walk":
+            space = action.get("space", state["librarian"])
+            drawn = len(edition.board.spaces) <= MOST_DOTS or space == state["librarian"]
+            return f"space:{space}" if drawn else ""
+        case "sell" | "accept":
+            return "price"
+        case "wait":
+            return "deck"
+    return "end"
 
 
 def _asked(edition: Edition, state: Json) -> str:

@@ -77,7 +77,7 @@ def action_mark(edition: Edition, state: Json, action: Json) -> str:
     Args:
         edition: what is played with.
         state: the public state in which it is done.
-        action: its JSON form, with the seats' own numbers.
+        action: as ``Actions.describe`` has it, seats counted from the one to move.
     """
     seat = state["player"]
     match action["type"]:
@@ -97,7 +97,8 @@ def action_mark(edition: Edition, state: Json, action: Json) -> str:
         case "buy":
             if action["from"] == "scriptorium":
                 return f"market:{action['tile']}"
-            return f"storage:{action['from']}:{action['tile']}"
+            owner = (seat + action["from"]) % len(state["players"])
+            return f"storage:{owner}:{action['tile']}"
         case "discard_tile":
             return f"storage:{seat}:{action['tile']}"
         case "discard_achievement":

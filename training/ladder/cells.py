@@ -81,17 +81,19 @@ def with_interval(value: float, ci95: list[float] | None, digits: int, plus: str
 
 
 def cost(training: Json | None) -> str:
-    """What training took: "4.06 million steps, 11 min 56 s"."""
+    """What training took: "4.06 million steps, 11 min 56 s", "… 10 min 2 s CPU" where known."""
     if training is None:
         return "none"
-    steps, seconds = training["steps"], training["seconds"]
-    parts = []
+    steps, seconds, cpu = training["steps"], training["seconds"], training["cpu_seconds"]
+    of, parts = "", []
+    if isinstance(cpu, int | float):
+        seconds, of = cpu, " CPU"
     if isinstance(steps, int):
         millions = f"{steps / 1e6:.2f} million" if steps >= 100_000 else f"{steps:,}"
         parts.append(f"{millions} steps")
     if isinstance(seconds, int | float):
         minutes, rest = divmod(round(seconds), 60)
-        parts.append(f"{minutes} min {rest} s" if minutes else f"{rest} s")
+        parts.append(f"{minutes} min {rest} s{of}" if minutes else f"{rest} s{of}")
     return ", ".join(parts) or "not known"
 
 

@@ -18,6 +18,7 @@ from incunabula.envs.backend import chosen_backend
 from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
+from incunabula.training.evaluation.curve import METRICS
 from incunabula.training.evaluation.luck import adjusted_pair
 from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.result import (
@@ -341,7 +342,8 @@ def compare(a: Json, b: Json) -> Json:
 
 
 def training_cost(agent: Agent) -> Json | None:
-    """What the training of a policy took, by its receipt, and on what, as its run folder has it.
+    """What the training of a policy took, by its receipt, and on what, as its run folder has it;
+    ``cpu_seconds``, of the processor, also says something of a machine that had other work.
 
     Of an agent that searches it is its base's or its guide's; None if nothing was learnt.
     """
@@ -349,8 +351,22 @@ def training_cost(agent: Agent) -> Json | None:
     if policy is None:
         return None
     receipt = policy.description["training"]
-    known = ("algorithm", "steps", "seconds", "precision", "seed", "versions")
-    return {name: receipt.get(name) for name in known} | {"machine": _machine(policy.folder)}
+    known = ("algorithm", "steps", "seconds", "cpu_seconds", "precision", "seed", "versions")
+    cost = {name: receipt.get(name) for name in known} | {"machine": _machine(policy.folder)}
+    if cost["cpu_seconds"] is None:
+        cost["cpu_seconds"] = _cpu_seconds(policy.folder, cost["steps"])
+    return cost
+
+
+def _cpu_seconds(folder: Path, steps: Any) -> float | None:
+    """What the run whose policy folder this is had taken at so many steps, by its metrics."""
+    try:
+        lines = (folder.parent / METRICS).read_text(encoding="utf-8").splitlines()
+        entries = map(json.loads, lines)
+        taken = [e["cpu_seconds"] for e in entries if "cpu_seconds" in e and e["steps"] <= steps]
+        return float(taken[-1])
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None
 
 
 def _machine(folder: Path) -> Json | None:

@@ -32,8 +32,9 @@ _READING = """\
   own mean is about other deals than that of the rest.
 - *ms a decision*: time a decision with many games at once, on the machine named; no time that an
   agent would take over a single move.
-- *training*: environment steps and time of the policy's training by its receipt; of an agent that
-  searches, of the policy it is guided by or plays imagined games with.
+- *training*: environment steps and time of the policy's training by its receipt, CPU: of the
+  processor, where that is known; of an agent that searches, of the policy it is guided by or plays
+  imagined games with.
 - *win share*: from every seat against copies of `greedy`. *rating*: logarithm of strength in a
   league of all agents (Plackett-Luce), mean 0.
 - *sd between runs*: how far policies of several training seeds lie apart, the noise of the games

@@ -263,6 +263,7 @@ class Trainer:
                 "decisions": learner.environment.decisions,
                 "seed": config.seed,
                 "seconds": round(self.seconds, 1),
+                "cpu_seconds": round(self.cpu_seconds, 1),
                 "precision": self.precision,
                 "backend": learner.backend,
                 "evaluation": evaluation,
