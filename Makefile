@@ -1,9 +1,10 @@
 # make setup    create .venv with everything needed (quick when nothing changed)
 # make demo     train a small policy and compare it with the baselines
 # make test     all checks: formatting, lint, types, tests
+# make docs     the documentation site in site/; needs no network, and warnings are errors
 # make lint     formatting, lint and types only
 # make format   rewrite the code in the project's style
-# make clean    remove .venv, caches and build outputs (not runs/)
+# make clean    remove .venv, caches, the site and build outputs (not runs/)
 #
 # make setup PYTHON=python3.13            uses that interpreter
 # make test PYTEST_ARGS="-m 'not slow'"   passes arguments on to pytest
@@ -19,7 +20,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?=
 
-.PHONY: help setup demo test lint format clean FORCE
+.PHONY: help setup demo test docs lint format clean FORCE
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -49,7 +50,7 @@ $(STAMP): pyproject.toml constraints.txt
 	echo "make: no Python 3.11 or newer found (tried $${PYTHON:-python3, python3.11 to python3.14});" \
 	     "name one: make setup PYTHON=/path/to/python3" >&2; \
 	exit 1
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,fast,pettingzoo,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,fast,pettingzoo,docs,dev]'
 	@printf '%s' "$(CURDIR)" >$@
 
 demo: setup
@@ -63,6 +64,11 @@ test: setup
 	@# As many processes as cores: threads in each would only get in each other's way.
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in site/: open site/index.html, or serve it for its search with" \
+	      "$(BIN)/mkdocs serve"
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -73,5 +79,5 @@ format: setup
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	find . -path ./.git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +

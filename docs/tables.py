@@ -6,17 +6,34 @@ replaced. With ``--check`` nothing is written and the exit status is 1 if a page
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from typer.main import get_command
+
+from incunabula.cli import app
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import shipped_editions
 from incunabula.envs.engine import Engine
 from incunabula.envs.scriptorium.actions import INK_CHOICES, Kind
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.training.ladder.readme import readme_table
+
+
+def clause_anchor(clause: str) -> str:
+    """Where a clause stands on its game's page of rules: "step 4a" -> "step-4a", "R4" -> "r4"."""
+    return clause.lower().replace(" ", "-")
+
+
+def picture(game: str) -> str:
+    """The picture of a game's board, where there is one."""
+    file = f"images/{game}.svg"
+    there = (Path(__file__).parent / file).exists()
+    return f"![A board of {game.capitalize()}]({file})" if there else ""
 
 
 def bibliogamo_facts() -> str:
@@ -70,6 +87,7 @@ def bibliogamo_actions() -> str:
     """The action table for the default edition: a row for each kind."""
     a = BibliogamoEngine("bibliogamo").actions
     return action_table(
+        "bibliogamo",
         [
             (a.stay, a.stay, "stay", "step 4a"),
             (a.walk, a.keep - 1, f"walk to space 0–{a.spaces - 1}", "step 4a"),
@@ -86,7 +104,7 @@ def bibliogamo_actions() -> str:
             (a.lift, a.pay - 1, f"lift the ban with hand slot 0–{a.hand_size - 1}", "R4"),
             (a.pay, a.end - 1, f"pay with hand slot 0–{a.hand_size - 1}", "step 4c"),
             (a.end, a.end, "end the turn", "step 4c"),
-        ]
+        ],
     )
 
 
@@ -123,31 +141,87 @@ def scriptorium_actions() -> str:
     }
     spans = {kind: a.of(kind) for kind in meanings}
     return action_table(
-        [(spans[kind].start, spans[kind].stop - 1, *said) for kind, said in meanings.items()]
+        "scriptorium",
+        [(spans[kind].start, spans[kind].stop - 1, *said) for kind, said in meanings.items()],
     )
 
 
-def action_table(ranges: list[tuple[int, int, str, str]]) -> str:
-    """A row for each (first, last, meaning, clause)."""
+def commands() -> str:
+    """A section for each command of the program: what its help says."""
+    return "\n\n".join(
+        _command_section(path, command) for path, command in leaf_commands(get_command(app))
+    )
+
+
+def leaf_commands(group: Any, path: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
+    """Every command under a group, by what is typed after ``incunabula``, in alphabetical order."""
+    found: list[tuple[str, Any]] = []
+    for name, command in sorted(group.commands.items()):
+        here = (*path, name)
+        if hasattr(command, "commands"):
+            found += leaf_commands(command, here)
+        else:
+            found.append((" ".join(here), command))
+    return found
+
+
+def _command_section(path: str, command: Any) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    usage = " ".join(
+        [
+            "incunabula",
+            path,
+            *(a.name.upper() if a.required else f"[{a.name.upper()}]" for a in arguments),
+        ]
+    )
+    about = inspect.cleandoc(command.help or "")
+    shown = (command.epilog or "").removeprefix("Example: ")
+    parts = [f"## {path}", about, f"`{usage} [OPTIONS]`"]
+    if shown:
+        parts.append(f"```text\n{shown}\n```")
+    rows = [f"| `{a.name.upper()}` | {a.help} | {_default(a)} |" for a in arguments]
+    rows += [
+        f"| `{'`, `'.join([*o.opts, *o.secondary_opts])}` | {o.help} | {_default(o)} |"
+        for o in options
+    ]
+    if rows:
+        parts.append("\n".join(["| | | Default |", "|---|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
+def _default(parameter: Any) -> str:
+    default = parameter.default
+    if parameter.required or default is None or default is False or default == ():
+        return ""
+    return f"`{default}`" if default is not True else "on"
+
+
+def action_table(game: str, ranges: list[tuple[int, int, str, str]]) -> str:
+    """A row for each (first, last, meaning, clauses)."""
     rows = ["| Index | Action | Rule |", "|---|---|---|"]
-    for first, last, meaning, clause in ranges:
+    for first, last, meaning, clauses in ranges:
         index = str(first) if first == last else f"{first}–{last}"
-        rows.append(f"| {index} | {meaning} | {clause} |")
+        links = [f"[{c}](rules/{game}.md#{clause_anchor(c)})" for c in clauses.split(", ")]
+        rows.append(f"| {index} | {meaning} | {', '.join(links)} |")
     return "\n".join(rows)
 
 
 # Page -> name of a table -> what makes it.
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
     "bibliogamo.md": {
+        "picture": lambda: picture("bibliogamo"),
         "facts": bibliogamo_facts,
         "observation": lambda: observation(BibliogamoEngine("bibliogamo")),
         "actions": bibliogamo_actions,
     },
     "scriptorium.md": {
+        "picture": lambda: picture("scriptorium"),
         "facts": scriptorium_facts,
         "observation": lambda: observation(ScriptoriumEngine("scriptorium")),
         "actions": scriptorium_actions,
     },
+    "command_line.md": {"commands": commands},
     "../README.md": {"ladder": lambda: readme_table(Path(__file__).parent)},
 }
 

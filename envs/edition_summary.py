@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 from typing import Any, Protocol, cast
 
 from incunabula.envs.editions import (
@@ -51,10 +52,16 @@ def summary_text(edition: BaseEdition) -> str:
 
 
 def check_edition(source: str, *, as_json: bool = False) -> tuple[bool, str]:
-    """Check an edition file or shipped name: whether it can be used, and what to print about it."""
+    """Check an edition file or shipped name: whether it can be used, and what to print about it.
+
+    Raises:
+        EditionError: there is nothing to check, neither such a file nor such a name.
+    """
     try:
         edition = load_any_edition(source)
     except EditionError as error:
+        if not os.path.exists(source):
+            raise
         if not as_json:
             return False, str(error)
         faults = [{"field": p.field, "message": p.message} for p in error.problems]

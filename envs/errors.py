@@ -11,6 +11,10 @@ class IncunabulaError(ValueError):
     """
 
 
+class CheckFailedError(IncunabulaError):
+    """A check that was asked for found something wrong: the command line exits with status 1."""
+
+
 class OptionWarning(UserWarning):
     """An option of a reset that nothing takes, and whose name is close to one that is taken."""
 

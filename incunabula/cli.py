@@ -10,11 +10,13 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from incunabula.cli_bound import bound
+from incunabula.cli_doctor import doctor
 from incunabula.cli_hindsight import hindsight
 from incunabula.cli_ladder import ladder
 from incunabula.cli_options import (
@@ -27,6 +29,10 @@ from incunabula.cli_options import (
     SeedOption,
     SeedsOption,
     SimulationsOption,
+    complete_agents,
+    complete_config,
+    complete_edition,
+    example,
 )
 from incunabula.cli_policies import policies_app
 from incunabula.streams import print_anything
@@ -40,9 +46,12 @@ app = typer.Typer(
 editions_app = typer.Typer(help="Edition files: what the games are played with.")
 app.add_typer(editions_app, name="editions", no_args_is_help=True)
 app.add_typer(policies_app, name="policies", no_args_is_help=True)
-app.command()(ladder)
-app.command()(hindsight)
-app.command()(bound)
+app.command(
+    epilog=example("ladder bibliogamo --agents random,greedy,ppo --games 1000 --out ladder")
+)(ladder)
+app.command(epilog=example("hindsight --deal 7 --width 64"))(hindsight)
+app.command(epilog=example("doctor"))(doctor)
+app.command(epilog=example("bound bibliogamo --agent greedy --samples 2000"))(bound)
 
 ReportOption = Annotated[
     str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
@@ -69,7 +78,7 @@ def _common(
     pass
 
 
-@editions_app.command("list")
+@editions_app.command("list", epilog=example("editions list"))
 def editions_list(as_json: JsonOption = False) -> None:
     """List the editions that come with the package."""
     from incunabula.envs.edition_summary import list_editions
@@ -77,14 +86,20 @@ def editions_list(as_json: JsonOption = False) -> None:
     typer.echo(list_editions(as_json=as_json))
 
 
-@editions_app.command("check")
+@editions_app.command("check", epilog=example("editions check my-cards.yaml"))
 def editions_check(
-    file: Annotated[str, typer.Argument(help="An edition file, or the name of a shipped edition.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="An edition file, or the name of a shipped edition.",
+            autocompletion=complete_edition,
+        ),
+    ],
     as_json: JsonOption = False,
 ) -> None:
     """Check an edition file: print its summary, or everything that is wrong with it.
 
-    Exit status 2 when the edition can't be used.
+    Exit status 1 when something is wrong with it.
     """
     from incunabula.envs.edition_summary import check_edition
 
@@ -92,17 +107,20 @@ def editions_check(
     # JSON is the command's answer, good or bad; a list of faults for people is an error.
     typer.echo(text, err=not ok and not as_json)
     if not ok:
-        raise typer.Exit(2)
+        raise typer.Exit(1)
 
 
-@app.command()
+@app.command(
+    epilog=example("evaluate bibliogamo --agents random,greedy,ppo --games 500 --out report")
+)
 def evaluate(
     game: GameArgument,
     agents: Annotated[
         str,
         typer.Option(
             help="Agents, separated by commas: random, greedy, ppo, rollouts, search, or paths of "
-            "policy folders or run folders."
+            "policy folders or run folders.",
+            autocompletion=complete_agents,
         ),
     ] = "random,greedy,ppo",
     games: Annotated[
@@ -120,7 +138,10 @@ def evaluate(
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(help="Scriptorium: who has the other seats; greedy by default."),
+        typer.Option(
+            help="Scriptorium: who has the other seats; greedy by default.",
+            autocompletion=complete_agents,
+        ),
     ] = None,
     batch_size: BatchSizeOption = 512,
     backend: BackendOption = "auto",
@@ -182,14 +203,17 @@ def evaluate(
     )
 
 
-@app.command()
+@app.command(
+    epilog=example("league scriptorium --players 3 --agents random,greedy,ppo --deals 100")
+)
 def league(
     game: Annotated[str, typer.Argument(help="The game: scriptorium.")],
     agents: Annotated[
         str,
         typer.Option(
             help="At least two, separated by commas: random, greedy, ppo, rollouts, search, or "
-            "paths of policy folders or run folders. Names may stand twice."
+            "paths of policy folders or run folders. Names may stand twice.",
+            autocompletion=complete_agents,
         ),
     ] = "random,greedy,ppo",
     players: Annotated[int, typer.Option(help="Seats at a table.")] = 2,
@@ -235,7 +259,7 @@ def league(
     )
 
 
-@app.command()
+@app.command(epilog=example("bench bibliogamo --num-envs 1,64,1024 --seconds 2"))
 def bench(
     game: GameArgument,
     num_envs: Annotated[
@@ -286,14 +310,20 @@ def bench(
     )
 
 
-@app.command()
+@app.command(epilog=example("solve bibliogamo-tiny --agents random,greedy"))
 def solve(
-    edition: Annotated[str, typer.Argument(help="A small edition of Bibliogamo: name or file.")],
+    edition: Annotated[
+        str,
+        typer.Argument(
+            help="A small edition of Bibliogamo: name or file.", autocompletion=complete_edition
+        ),
+    ],
     agents: Annotated[
         str | None,
         typer.Option(
             help="Agents whose exact values are worked out too, separated by commas: random, "
-            "greedy, ppo, or paths of policy folders or run folders."
+            "greedy, ppo, or paths of policy folders or run folders.",
+            autocompletion=complete_agents,
         ),
     ] = None,
     max_memory: Annotated[
@@ -314,7 +344,7 @@ def solve(
     run_solve(edition, agents, max_memory=max_memory, save=save, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog=example("conform games.jsonl.gz --backend all"))
 def conform(
     file: Annotated[str, typer.Argument(help="Games as JSON lines, plain or .gz.")],
     edition: Annotated[
@@ -342,11 +372,14 @@ def conform(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=example("train bibliogamo --config demo --out runs/mine"))
 def train(
     game: GameArgument,
     config: Annotated[
-        str | None, typer.Option(help="Configuration: demo, default, long, or a file.")
+        str | None,
+        typer.Option(
+            help="Configuration: demo, default, long, or a file.", autocompletion=complete_config
+        ),
     ] = None,
     out: Annotated[
         str | None, typer.Option(help="A new folder for the run; by default runs/NAME.")
@@ -387,16 +420,17 @@ def train(
 
 def main() -> None:
     """Run the command line and exit; the status is that of ``run``."""
-    run(app)
+    # By its own name also where it is run as `python -m incunabula`.
+    run(partial(app, prog_name="incunabula"))
 
 
 def run(command: Callable[[], object]) -> None:
     """Run a command of the program, which reads ``sys.argv``, and exit.
 
-    Exit status: 0 done, 1 a fault of the program or its output was closed, 2 something the user can
-    put right (printed on stderr in a line), 130 interrupted.
+    Exit status: 0 done, 1 a check found something wrong, the output was closed or the program has a
+    fault, 2 something the user can put right (printed on stderr in a line), 130 interrupted.
     """
-    from incunabula.envs.errors import IncunabulaError
+    from incunabula.envs.errors import CheckFailedError, IncunabulaError
 
     print_anything()
     usual = warnings.formatwarning
@@ -411,7 +445,7 @@ def run(command: Callable[[], object]) -> None:
                 sys.stdout.flush()
     except IncunabulaError as error:
         print(f"incunabula: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(1 if isinstance(error, CheckFailedError) else 2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # whoever read the output, such as `| head`, has seen enough

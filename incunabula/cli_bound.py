@@ -4,16 +4,28 @@ from typing import Annotated
 
 import typer
 
-from incunabula.cli_options import JsonOption, SeedOption, SeedsOption
+from incunabula.cli_options import (
+    JsonOption,
+    SeedOption,
+    SeedsOption,
+    complete_agents,
+    complete_edition,
+)
 
 
 def bound(
-    edition: Annotated[str, typer.Argument(help="An edition of Bibliogamo: name or file.")],
+    edition: Annotated[
+        str,
+        typer.Argument(
+            help="An edition of Bibliogamo: name or file.", autocompletion=complete_edition
+        ),
+    ],
     agent: Annotated[
         str,
         typer.Option(
             help="Agent whose mean score is the lower end: random, greedy, ppo, rollouts, search, "
-            "or the path of a policy folder or run folder."
+            "or the path of a policy folder or run folder.",
+            autocompletion=complete_agents,
         ),
     ] = "greedy",
     games: Annotated[int, typer.Option(help="How many deals it plays.")] = 2000,

@@ -14,6 +14,7 @@ from incunabula.cli_options import (
     SeedOption,
     SeedsOption,
     SimulationsOption,
+    complete_agents,
 )
 
 
@@ -23,7 +24,8 @@ def ladder(
         str,
         typer.Option(
             help="Agents, separated by commas: names, or paths of policy folders or run folders; "
-            "all that there are by default."
+            "all that there are by default.",
+            autocompletion=complete_agents,
         ),
     ] = "random,greedy,ppo,rollouts,search",
     games: Annotated[

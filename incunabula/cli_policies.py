@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from incunabula.cli_options import JsonOption
+from incunabula.cli_options import JsonOption, complete_edition, complete_game, example
 
 policies_app = typer.Typer(help="Policy folders: trained policies to keep and pass around.")
 
@@ -12,19 +12,21 @@ PolicyArgument = Annotated[
     str,
     typer.Argument(
         help="A policy folder or a run folder (its best policy), or the name of a game: the policy "
-        "that comes with the package."
+        "that comes with the package.",
+        autocompletion=complete_game,
     ),
 ]
 EditionOption = Annotated[
     str | None,
     typer.Option(
         help="Edition it is to play: a shipped name or a YAML file; by default the shipped one of "
-        "the name it was made for."
+        "the name it was made for.",
+        autocompletion=complete_edition,
     ),
 ]
 
 
-@policies_app.command("list")
+@policies_app.command("list", epilog=example("policies list runs"))
 def policies_list(
     folders: Annotated[
         list[str] | None,
@@ -38,7 +40,7 @@ def policies_list(
     run_list(folders or (), as_json=as_json)
 
 
-@policies_app.command("show")
+@policies_app.command("show", epilog=example("policies show bibliogamo"))
 def policies_show(policy: PolicyArgument, as_json: JsonOption = False) -> None:
     """Show what a policy says of itself: what it was made for, its network, how it was trained."""
     from incunabula.training.policies import run_show
@@ -46,7 +48,7 @@ def policies_show(policy: PolicyArgument, as_json: JsonOption = False) -> None:
     run_show(policy, as_json=as_json)
 
 
-@policies_app.command("check")
+@policies_app.command("check", epilog=example("policies check runs/mine"))
 def policies_check(
     policy: PolicyArgument, edition: EditionOption = None, as_json: JsonOption = False
 ) -> None:
@@ -60,7 +62,7 @@ def policies_check(
         raise typer.Exit(1)
 
 
-@policies_app.command("export")
+@policies_app.command("export", epilog=example("policies export runs/mine my-policy"))
 def policies_export(
     policy: PolicyArgument,
     folder: Annotated[str, typer.Argument(help="A new folder to be passed around.")],

@@ -1,11 +1,10 @@
-"""The README, the pages and the notebook do what they say."""
+"""README and pages: their Python runs, their links lead somewhere, clauses are to be found."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
+import ast
+import contextlib
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,10 +17,12 @@ from incunabula.agents.agent import View
 from incunabula.agents.policy_folder import policy_faults
 from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.compiled.functions import interpreted
+from incunabula.envs.editions import GAMES
+from incunabula.envs.engine import Engine
+from incunabula.envs.scriptorium.engine import ScriptoriumEngine
+from tests.pages import PAGES, ROOT, anchors, blocks, docs_module, name_of, text_of, without_code
 
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Sizes for a quick run; a command's own options come first, these replace or add to them.
 # What a block of Python needs that need not be installed, by a word in it.
 NEEDS = {
     "scriptorium_v0": "pettingzoo",
@@ -29,28 +30,19 @@ NEEDS = {
     "torch": "torch",
     "torchrl": "torchrl",
     "ray.rllib": "ray",
+    "write_report": "matplotlib",
+    "training.league.league": "choix",
+    "agents.exact": "numba",
+    "agents.hindsight": "numba",
 }
-REDUCED = {
-    "train": ["--steps", "4096", "--num-envs", "32"],
-    "evaluate": ["--games", "20"],
-    "bench": ["--seconds", "0.2"],
-    "league": ["--deals", "4"],
-    "ladder": ["--agents", "random,greedy", "--games", "4", "--search-games", "1"],
-}
-
-
-def has_training() -> bool:
-    return importlib.util.find_spec("sb3_contrib") is not None
-
-
-def python_blocks(page: Path) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+# What takes too long uncompiled; the rest is quicker so, as no compiled code has to be loaded.
+COMPILED = ("docs/optimal.md", "docs/optimal_hindsight.md", "docs/scriptorium.md")
 
 
 def run_page(page: Path) -> dict[str, Any]:
     """Run a page's blocks one after the other; the names they leave."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    for code in python_blocks(page):
+    for code in blocks(page, "python"):
         for word, package in NEEDS.items():
             if word in code:
                 pytest.importorskip(package)
@@ -59,62 +51,30 @@ def run_page(page: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=page.name) for page in PAGES if python_blocks(page)]
+    "page", [pytest.param(page, id=name_of(page)) for page in PAGES if blocks(page, "python")]
 )
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names = run_page(page)
-    if page.name == "engines.md":  # the planner plays
-        engine, rows = BibliogamoEngine("bibliogamo-tiny", 3), np.arange(3)
-        engine.deal(rows, [0, 1, 2])
-        view = View(engine, rows, np.zeros(3, np.uint64), np.zeros(3, np.int64))
-        assert engine.mask[rows, names["Rollouts"]().act(view)].all()
-    if page.name == "agents.md":
-        played = names["solitaire"].result
-        assert [agent["name"] for agent in played["agents"]] == ["random", "mine"]
-        assert names["duel"].result["agents"][0]["games"] == 2 * 20
-        # What was saved plays as the module does, without torch.
-        agents = [names["TorchAgent"](names["module"]), "my-policy"]
-        same = names["evaluate"](agents, edition="bibliogamo-tiny", games=20, seeds="dev").result
-        assert same["paired"][0]["equal"] == 20
-        assert policy_faults("my-policy", load_edition("bibliogamo-tiny")) == []
+    with contextlib.nullcontext() if name_of(page) in COMPILED else interpreted():
+        names = run_page(page)
+        if page.name == "engines.md":  # the planner plays
+            engine, rows = BibliogamoEngine("bibliogamo-tiny", 3), np.arange(3)
+            engine.deal(rows, [0, 1, 2])
+            view = View(engine, rows, np.zeros(3, np.uint64), np.zeros(3, np.int64))
+            assert engine.mask[rows, names["Rollouts"]().act(view)].all()
+        if page.name == "agents.md" and page.parent.name == "docs":
+            check_agents_page(names)
 
 
-def commands() -> list[Any]:
-    """Every `incunabula …` line of the pages, without its comment."""
-    found: list[Any] = []
-    seen: set[str] = set()
-    for page in PAGES:
-        for block in re.findall(r"```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            for line in block.splitlines():
-                # Where a run is kept makes no other command of it.
-                same = re.sub(r" --out \S+", "", line.partition("#")[0].strip())
-                if line.startswith("incunabula ") and same not in seen:
-                    seen.add(same)
-                    found.append(pytest.param(shlex.split(line, comments=True)[1:], id=line[:60]))
-    return found
-
-
-@pytest.mark.parametrize("arguments", commands())
-def test_commands_run(arguments: list[str], tmp_path: Path) -> None:
-    if arguments[0] == "train" and not has_training():
-        pytest.skip("needs the train extra")
-    for mine, shipped in (("my-cards", "bibliogamo-tiny"), ("my-tiles", "scriptorium-tiny")):
-        content = (ROOT / f"configs/editions/{shipped}.yaml").read_bytes()
-        (tmp_path / f"{mine}.yaml").write_bytes(content)
-    if arguments[0] == "bound":  # the full game takes minutes, whatever the samples
-        arguments = ["bound", "bibliogamo-tiny", *arguments[2:]]
-    golden = ROOT / "tests/golden/bibliogamo-more.jsonl.gz"
-    (tmp_path / "games.jsonl.gz").write_bytes(golden.read_bytes())
-    ran = subprocess.run(
-        [sys.executable, "-m", "incunabula", *arguments, *REDUCED.get(arguments[0], [])],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
+def check_agents_page(names: dict[str, Any]) -> None:
+    played = names["solitaire"].result
+    assert [agent["name"] for agent in played["agents"]] == ["random", "mine"]
+    assert names["duel"].result["agents"][0]["games"] == 2 * 20
+    # What was saved plays as the module does, without torch.
+    agents = [names["TorchAgent"](names["module"]), "my-policy"]
+    same = names["evaluate"](agents, edition="bibliogamo-tiny", games=20, seeds="dev").result
+    assert same["paired"][0]["equal"] == 20
+    assert policy_faults("my-policy", load_edition("bibliogamo-tiny")) == []
 
 
 def test_generated_tables_are_up_to_date() -> None:
@@ -127,35 +87,100 @@ def test_generated_tables_are_up_to_date() -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_links_lead_somewhere() -> None:
-    for page in [*PAGES, *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+# Links and form -----------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not has_training(), reason="needs the train extra")
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb")))
-def test_notebooks_run(name: str, tmp_path: Path) -> None:
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
-    pytest.importorskip("pettingzoo")
-    notebook = nbformat.read(ROOT / "notebooks" / name, as_version=4)
-    if ",fast]" in notebook.cells[0].source:  # what it says it needs
-        pytest.importorskip("numba")
-    sizes = {"INCUNABULA_NOTEBOOK_GAMES": "40", "INCUNABULA_NOTEBOOK_STEPS": "12000"}
-    client = nbclient.NotebookClient(
-        notebook,
-        timeout=300,
-        resources={"metadata": {"path": str(tmp_path)}},
-    )
-    before = {name: os.environ.get(name) for name in sizes}
-    os.environ.update(sizes)
-    try:
-        client.execute()
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text_of(page))):
+        path, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), target
+
+
+def test_a_missing_anchor_would_be_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# How to *read* it: §1\n\n```text\n# no heading\n```\n<a id='x'></a>\n")
+    assert anchors(page) == {"how-to-read-it-1"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_lists_and_tables_are_such_for_every_reader_of_markdown(page: Path) -> None:
+    """Some take a list or a table that follows a line of text for part of that text."""
+    text = re.sub(r"^ *```.*?^ *```$", "\n", text_of(page), flags=re.DOTALL | re.MULTILINE)
+    before = ""
+    for line in text.splitlines():
+        for start in (r"- |\d+\. ", r"\|"):
+            if re.match(start, line):
+                assert not before.strip() or re.match(rf"{start}|  ", before), line
+        before = line
+
+
+# Clauses ------------------------------------------------------------------------------------------
+
+
+def clauses_of(source: str) -> set[str]:
+    """The clauses that a game's `why_illegal` can name: first of what its functions return."""
+    tree = ast.parse(source)
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+            first = node.value.elts[0]
+            if isinstance(first, ast.Constant):
+                found.add(str(first.value))
+            elif isinstance(first, ast.Subscript):  # a table of clauses by phase
+                assert isinstance(first.value, ast.Name)
+                found |= values_of(tree, first.value.id)
+    return found
+
+
+def values_of(tree: ast.Module, name: str) -> set[str]:
+    """The values of a module's dict of constants."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            assert isinstance(node.value, ast.Dict)
+            return {ast.literal_eval(value) for value in node.value.values}
+    raise AssertionError(f"no {name}")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_clause_that_the_code_can_name_has_an_anchor(game: str) -> None:
+    clause_anchor = docs_module("tables").clause_anchor
+    named = clauses_of((ROOT / "envs" / game / "why.py").read_text(encoding="utf-8"))
+    assert {"bibliogamo": "R4", "scriptorium": "S7"}[game] in named
+    # Comments and docstrings name clauses, too.
+    letter = {"bibliogamo": "R", "scriptorium": "S"}[game]
+    for path in (ROOT / "envs" / game).glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        named |= set(re.findall(rf"\b{letter}\d+\b|\bstep \d[abc]?\b|\bphase [1-4]\b", source))
+    there = anchors(ROOT / "docs" / "rules" / f"{game}.md")
+    assert {clause for clause in named if clause_anchor(clause) not in there} == set()
+
+
+def clause_of(engine: Engine, action: int) -> str:
+    why = engine.why_illegal(0, action)
+    assert why is not None
+    return why[0]
+
+
+def test_clauses_that_are_named_in_play_are_among_them() -> None:
+    """What is read from the source holds what comes up in games."""
+    engines: list[Engine] = [
+        BibliogamoEngine("bibliogamo-tiny"),
+        ScriptoriumEngine("scriptorium-tiny"),
+    ]
+    for engine in engines:
+        source = (ROOT / "envs" / engine.game / "why.py").read_text(encoding="utf-8")
+        named, found = clauses_of(source), set()
+        engine.deal(np.arange(1), [3])
+        while engine.state.phase[0] != engine.over:
+            for action in np.flatnonzero(~engine.mask[0])[::5]:
+                found.add(clause_of(engine, int(action)))
+            engine.apply(np.array([int(np.flatnonzero(engine.mask[0])[-1])]))
+        found.add(clause_of(engine, 0))
+        assert found <= named
+        assert len(found) > 2

@@ -202,14 +202,14 @@ def test_check_prints_every_fault_on_a_line_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(data), "utf-8")
     done = incunabula("editions", "check", "mine.yaml", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     lines = done.stderr.splitlines()
     assert "mine.yaml: rules.days: is 'four', but must be a whole number" in lines[0] + lines[-1]
     assert all(line.startswith("mine.yaml: ") for line in lines)
     assert any("cards[3].coin: there is no coin 'crown'" in line for line in lines)
 
     as_json = incunabula("editions", "check", "mine.yaml", "--json", cwd=tmp_path)
-    assert (as_json.returncode, as_json.stderr) == (2, "")
+    assert (as_json.returncode, as_json.stderr) == (1, "")
     report = json.loads(as_json.stdout)
     assert report["ok"] is False
     assert len(report["errors"]) == len(lines)

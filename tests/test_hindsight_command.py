@@ -119,7 +119,7 @@ def test_a_saved_file_is_checked_line_by_line(cli: Cli, tmp_path: Path) -> None:
     lines[1] = json.dumps(form)
     file.write_text("\n".join(lines) + "\n")
     outcome = cli("hindsight", "--check", file)
-    assert outcome.status == 2
+    assert outcome.status == 1
     assert "line 2: score: the line scores" in outcome.err
     form["edition_sha256"] = "f" * 64
     file.write_text(json.dumps(form) + "\n")

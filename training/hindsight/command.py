@@ -18,7 +18,7 @@ from incunabula.envs.bibliogamo.edition import GAME, Edition, edition_by_hash, l
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.envs.chance import as_seed
-from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.errors import CheckFailedError, IncunabulaError
 from incunabula.training.evaluation.command import check_game, deliver
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.evaluation.progress import SlowProgress
@@ -161,7 +161,8 @@ def check_file(path: Path, edition: str | None) -> Json:
     """Replay every line of a file by the rules; what the lines show, as JSON values.
 
     Raises:
-        IncunabulaError: a line is wrong; names the field or the action.
+        CheckFailedError: a line is wrong; names the field or the action.
+        IncunabulaError: the file, or the edition of a line, can't be read.
     """
     raw = read_bytes(path)
     if not raw:
@@ -170,7 +171,10 @@ def check_file(path: Path, edition: str | None) -> Json:
     shown = []
     for where, form in read_lines(path, raw):
         played = _shipped(form, where) if given is None else given
-        check_certificate(form, played, where)
+        try:
+            check_certificate(form, played, where)
+        except IncunabulaError as error:
+            raise CheckFailedError(str(error)) from None
         names = ("seed", "prestige", "width")
         bounds = {"lower_bound": form["score"], "upper_bound": form["upper_bound"]}
         shown.append({"edition": played.name} | {name: form[name] for name in names} | bounds)
