@@ -203,7 +203,8 @@ def test_a_grid_lies_in_its_box_and_is_as_large_as_it_can_be(
 
 
 def test_the_pages_pictures_are_up_to_date() -> None:
-    command = [sys.executable, Path(__file__).parent.parent / "docs" / "pictures.py", "--check"]
+    script = Path(__file__).parent.parent / "docs" / "pictures.py"
+    command = [sys.executable, str(script), "--check"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
 

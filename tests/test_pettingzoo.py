@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,13 +18,16 @@ from tests.play import scripted
 
 pytest.importorskip("pettingzoo")
 
-from pettingzoo.test import (
-    api_test,
-    parallel_api_test,
-    performance_benchmark,
-    render_test,
-    seed_test,
-)
+# Where pygame is installed this loads one of its games in the old way, of which it then warns.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo.test import (
+        api_test,
+        parallel_api_test,
+        performance_benchmark,
+        render_test,
+        seed_test,
+    )
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from incunabula.envs import scriptorium_v0
