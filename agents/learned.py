@@ -54,6 +54,10 @@ class PolicyAgent(Agent):
         self._warned: set[int] = set()
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
+        return self.logits(view).argmax(axis=1)
+
+    def logits(self, view: View) -> npt.NDArray[np.float32]:
+        """A logit for every action, -inf where it is illegal; float32 (n, A)."""
         if view.edition.sha256 != self.policy.description["edition_sha256"]:
             raise IncunabulaError(
                 f"agent {self.name!r}: was made for edition "
@@ -70,7 +74,7 @@ class PolicyAgent(Agent):
         if self._advisor is not None:
             weight = np.float32(self.policy.network.get("advice", 0.0))
             logits[np.arange(len(logits)), self._advisor.act(view)] += weight
-        return np.where(view.action_mask, logits, -np.inf).argmax(axis=1)
+        return np.where(view.action_mask, logits, np.float32(-np.inf))
 
     def _check_players(self, view: View) -> None:
         """Warn, once, if there are more or fewer players than the policy was trained for."""

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from incunabula.agents.networks import check_network, expected_shapes
 from incunabula.agents.tensors import (
     existing_folder,
-    open_regular,
     read_tensors,
     tensors_to_bytes,
     write_folder,
@@ -26,6 +25,7 @@ from incunabula.agents.tensors import (
 from incunabula.envs.editions import GAMES, BaseEdition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import open_regular
 
 FORMAT = 1
 WEIGHTS = "policy.safetensors"

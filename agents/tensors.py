@@ -13,15 +13,14 @@ import json
 import math
 import os
 import secrets
-import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import open_regular
 
 DTYPES = {
     "F64": "<f8",
@@ -66,24 +65,6 @@ def tensors_to_bytes(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return b"".join([len(text).to_bytes(8, "little"), text, *data])
-
-
-def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading; a pipe or device, which could keep its reader waiting, is refused.
-
-    Raises:
-        IncunabulaError: it isn't a regular file.
-        OSError: it can't be opened.
-    """
-
-    def opener(name: str, flags: int) -> int:
-        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-
-    file = open(path, "rb", opener=opener)  # noqa: SIM115
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise IncunabulaError(f"{path}: must be a regular file, not a pipe or a device")
-    return file
 
 
 def read_tensors(path: Path) -> Arrays:

@@ -34,7 +34,9 @@ from incunabula.cli_options import (
     complete_edition,
     example,
 )
+from incunabula.cli_play import play
 from incunabula.cli_policies import policies_app
+from incunabula.cli_replay import replay
 from incunabula.streams import print_anything
 
 app = typer.Typer(
@@ -52,9 +54,17 @@ app.command(
 app.command(epilog=example("hindsight --deal 7 --width 64"))(hindsight)
 app.command(epilog=example("doctor"))(doctor)
 app.command(epilog=example("bound bibliogamo --agent greedy --samples 2000"))(bound)
+app.command(epilog=example("replay games/greedy.jsonl --game 1"))(replay)
+app.command(epilog=example("play scriptorium --players 3 --against greedy,ppo"))(play)
 
 ReportOption = Annotated[
     str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
+]
+RecordOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR", help="Folder for replays of all games: incunabula replay shows them."
+    ),
 ]
 
 
@@ -166,6 +176,7 @@ def evaluate(
         typer.Option(help="With --par: width of its beam, 64 by default; wider finds more."),
     ] = None,
     out: ReportOption = None,
+    record: RecordOption = None,
     run: Annotated[
         list[str] | None,
         typer.Option(help="Run folder whose learning curve the report shows; may be repeated."),
@@ -193,6 +204,7 @@ def evaluate(
         backend=backend,
         out=out,
         runs=run or (),
+        record=record,
         seed=seed,
         simulations=simulations,
         seconds_per_move=seconds_per_move,
@@ -231,6 +243,7 @@ def league(
     simulations: SimulationsOption = None,
     seconds_per_move: SecondsOption = None,
     out: ReportOption = None,
+    record: RecordOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -252,6 +265,7 @@ def league(
         batch_size=batch_size,
         backend=backend,
         out=out,
+        record=record,
         seed=seed,
         simulations=simulations,
         seconds_per_move=seconds_per_move,

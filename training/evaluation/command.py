@@ -34,6 +34,7 @@ def run_evaluate(
     backend: str,
     out: str | None,
     runs: Sequence[str],
+    record: str | None,
     seed: int,
     simulations: int | None,
     seconds_per_move: float | None,
@@ -71,6 +72,7 @@ def run_evaluate(
             backend=backend,
             out=out,
             runs=runs,
+            record=record,
             seed=seed,
             simulations=simulations,
             seconds_per_move=seconds_per_move,
@@ -106,6 +108,7 @@ def run_evaluate(
             budget=budget,
             luck=luck,
             par_width=(PAR_WIDTH if par_width is None else par_width) if par else None,
+            record=record,
         )
         deliver(
             evaluation.result,

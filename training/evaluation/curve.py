@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-from incunabula.agents.tensors import open_regular
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import open_regular
 
 METRICS = "metrics.jsonl"
 

@@ -32,9 +32,10 @@ from incunabula.training.evaluation.result import (
     policy_entry,
     timing_entry,
 )
-from incunabula.training.evaluation.rows import DEFAULT_BATCH
+from incunabula.training.evaluation.rows import DEFAULT_BATCH, Watches
 from incunabula.training.evaluation.seeds import check_count, list_hash, seed_list
 from incunabula.training.evaluation.statistics import DIGITS, paired, summary
+from incunabula.training.replay.record import file_names, record_folder, recorded
 
 SCHEMA_VERSION = 1
 
@@ -72,6 +73,7 @@ def evaluate(
     budget: Budget | None = None,
     luck: bool = False,
     par_width: int | None = None,
+    record: str | Path | None = None,
 ) -> Evaluation:
     """Play the same deals with each agent, and compare each pair game by game.
 
@@ -88,9 +90,11 @@ def evaluate(
         luck: whether the luck of each game is worked out (``LuckMeter``), for figures less it.
         par_width: also find the best line in hindsight on each deal, by a beam of this width, and
             hold the agents against it; None: don't.
+        record: a folder for replays of the games, a file for each agent; None: none are kept.
 
     Raises:
-        IncunabulaError: an argument can't be used, or an agent acts illegally.
+        IncunabulaError: an argument can't be used, an agent acts illegally, or a file of replays
+            can't be written.
     """
     edition = load_edition(edition)
     check_count("batch size", batch_size, MAX_BATCH)
@@ -108,21 +112,36 @@ def evaluate(
     played: dict[str, Games] = {}
     rows = []
     par = None
-    with SlowProgress((len(players) + (par_width is not None)) * games) as progress:
+    files = file_names(list(players))
+
+    def deal(game: int) -> dict[str, Any]:
+        chosen = {} if prestige is None else {"prestige": prestige}
+        return {"seed": str(deals[game])} | chosen
+
+    with (
+        record_folder(record) as folder,
+        SlowProgress((len(players) + (par_width is not None)) * games) as progress,
+    ):
         for name, agent in players.items():
             _first_decision(agent, edition, backend)
             started = time.perf_counter()
             progress.advance(0, name)
-            played[name] = play_games(
-                agent,
-                edition,
-                deals,
-                prestige=prestige,
-                batch_size=batch_size,
-                backend=backend,
-                watch=meters.get(name),
-                on_progress=progress.advance,
-            )
+
+            def alone(_: int, name: str = name) -> list[str]:
+                return [name]
+
+            with recorded(folder, files[name], edition, alone, deal) as recorder:
+                watches = [watch for watch in (meters.get(name), recorder) if watch is not None]
+                played[name] = play_games(
+                    agent,
+                    edition,
+                    deals,
+                    prestige=prestige,
+                    batch_size=batch_size,
+                    backend=backend,
+                    watch=Watches(watches) if watches else None,
+                    on_progress=progress.advance,
+                )
             seconds = time.perf_counter() - started - (meters[name].seconds if luck else 0.0)
             rows.append(_agent_row(name, agent, played[name], backend, seconds))
         if par_width is not None:

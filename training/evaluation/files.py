@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import written_whole
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -18,18 +18,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     Raises IncunabulaError if it can't be written; nothing is left behind.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise IncunabulaError(f"{path}: can't be written: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with written_whole(path) as write:
+        write(content)
 
 
 def write_report_files(path: Path, files: dict[str, bytes], html: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -35,6 +35,21 @@ class Watch(Protocol):
 
     def after(self, engine: Any, part: Part) -> None:
         """They have been; ``part`` is the same."""
+
+
+class Watches:
+    """Several that are shown the same steps."""
+
+    def __init__(self, watches: Sequence[Watch]) -> None:
+        self._watches = tuple(watches)
+
+    def before(self, engine: Any, part: Part, actions: npt.NDArray[Any]) -> None:
+        for watch in self._watches:
+            watch.before(engine, part, actions)
+
+    def after(self, engine: Any, part: Part) -> None:
+        for watch in self._watches:
+            watch.after(engine, part)
 
 
 def play_list(

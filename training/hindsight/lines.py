@@ -12,9 +12,9 @@ from pathlib import Path
 
 from incunabula.agents.hindsight.certificate import KIND, check_certificate, read_certificate
 from incunabula.agents.hindsight.search import SEARCH_VERSION
-from incunabula.agents.tensors import open_regular
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import open_regular
 from incunabula.envs.json_state import Json
 
 START = json.dumps({"kind": KIND}).encode()[:-1]  # how every line begins

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from incunabula.agents.tensors import open_regular
 from incunabula.envs.editions import GAMES
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import open_regular
 from incunabula.training.evaluation.files import json_file, write_atomically
 from incunabula.training.ladder.cells import machines, ranking, with_interval
 from incunabula.training.ladder.ladder import SCHEMA_VERSION

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from incunabula.agents.agent import Agent
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.scriptorium.edition import load_edition
-from incunabula.training.evaluation.rows import DEFAULT_BATCH
+from incunabula.training.evaluation.rows import DEFAULT_BATCH, Watch
 from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap
 from incunabula.training.league.play import TableGames, play_tables
 from incunabula.training.league.seating import check_players, seatings
@@ -60,6 +60,7 @@ def evaluate_against(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     start: int = 0,
+    watch: Watch | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Against:
     """Play every deal once from every seat, all other seats taken by the opponent.
@@ -70,6 +71,7 @@ def evaluate_against(
         batch_size: games played at once; changes the time taken and nothing else.
         backend: the engine's; numba where it is installed, by default.
         start: number of the first deal, for the agents' own draws.
+        watch: is shown every step; game k + P·d is deal d in seating k.
         on_progress: called now and then with how many games' worth has been played since the last
             call; games under way count in part.
 
@@ -92,6 +94,7 @@ def evaluate_against(
         batch_size=batch_size,
         backend=backend,
         start=start,
+        watch=watch,
         on_progress=on_progress,
     )
     return Against(games)

@@ -21,6 +21,7 @@ def run_league(
     batch_size: int,
     backend: str,
     out: str | None,
+    record: str | None,
     seed: int,
     simulations: int | None,
     seconds_per_move: float | None,
@@ -47,6 +48,7 @@ def run_league(
             backend=backend,
             seed=seed,
             budget=budget,
+            record=record,
         )
         deliver(
             played.result,
@@ -67,6 +69,7 @@ def run_versus(
     batch_size: int,
     backend: str,
     out: str | None,
+    record: str | None,
     runs: Sequence[str],
     seed: int,
     simulations: int | None,
@@ -92,6 +95,7 @@ def run_versus(
             backend=backend,
             seed=seed,
             budget=budget,
+            record=record,
         )
         deliver(
             evaluation.result,

@@ -37,6 +37,7 @@ from incunabula.training.evaluation.statistics import DIGITS, DealBootstrap
 from incunabula.training.league.against import AGENT, Against, evaluate_against
 from incunabula.training.league.play import first_decisions
 from incunabula.training.league.seating import MAX_DEALS, check_players
+from incunabula.training.replay.record import file_names, record_folder, recorded
 
 SCHEMA_VERSION = 1
 Json = dict[str, Any]
@@ -69,6 +70,7 @@ def evaluate_versus(
     backend: str = "auto",
     seed: int = 0,
     budget: Budget | None = None,
+    record: str | Path | None = None,
 ) -> SeatsEvaluation:
     """Play the same deals with each agent from every seat, against copies of one opponent.
 
@@ -83,9 +85,11 @@ def evaluate_versus(
         backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
         budget: for each move of the agents that search and are given by name; see ``Budget``.
+        record: a folder for replays of the games, a file for each agent; None: none are kept.
 
     Raises:
-        IncunabulaError: an argument can't be used, or an agent acts illegally.
+        IncunabulaError: an argument can't be used, an agent acts illegally, or a file of replays
+            can't be written.
     """
     edition = load_edition(edition)
     num_players = check_players(num_players, edition)
@@ -104,21 +108,37 @@ def evaluate_versus(
     bootstrap = DealBootstrap(deals)
     played: dict[str, Against] = {}
     rows = []
-    with SlowProgress(len(players) * deals * num_players) as progress:
+    files = file_names(list(players))
+
+    def deal(game: int) -> Json:
+        return {"seed": str(list_of_deals[game // num_players])}
+
+    with (
+        record_folder(record) as folder,
+        SlowProgress(len(players) * deals * num_players) as progress,
+    ):
         for name, agent in players.items():
             first_decisions([agent, opponent], edition, num_players, backend)
             started = time.perf_counter()
             progress.advance(0, name)
-            played[name] = evaluate_against(
-                agent,
-                opponent,
-                edition,
-                num_players,
-                list_of_deals,
-                batch_size=batch_size,
-                backend=backend,
-                on_progress=progress.advance,
-            )
+
+            def seated(game: int, name: str = name) -> list[str]:
+                seats = [opponent_name] * num_players
+                seats[game % num_players] = name
+                return seats
+
+            with recorded(folder, files[name], edition, seated, deal) as recorder:
+                played[name] = evaluate_against(
+                    agent,
+                    opponent,
+                    edition,
+                    num_players,
+                    list_of_deals,
+                    batch_size=batch_size,
+                    backend=backend,
+                    watch=recorder,
+                    on_progress=progress.advance,
+                )
             seconds = time.perf_counter() - started
             rows.append(_agent_entry(name, agent, played[name], bootstrap, backend, seconds))
     result = {

@@ -58,6 +58,7 @@ from incunabula.training.league.seating import (
     program,
 )
 from incunabula.training.league.standings import Outcomes, agent_summary, cross_table, seat_table
+from incunabula.training.replay.record import record_folder, recorded
 
 SCHEMA_VERSION = 1
 Json = dict[str, Any]
@@ -90,6 +91,7 @@ def league(
     backend: str = "auto",
     seed: int = 0,
     budget: Budget | None = None,
+    record: str | Path | None = None,
 ) -> League:
     """Let agents meet in all combinations, every deal in all seat rotations.
 
@@ -106,9 +108,12 @@ def league(
         backend: the engine's, ``numpy``, ``numba`` or ``auto``; changes as little.
         seed: of the agents' own draws.
         budget: for each move of the agents that search and are given by name; see ``Budget``.
+        record: a folder for replays of the games, in the file ``league.jsonl``; None: none are
+            kept.
 
     Raises:
-        IncunabulaError: an argument can't be used, an agent acts illegally, or choix is missing.
+        IncunabulaError: an argument can't be used, an agent acts illegally, choix is missing, or
+            the file of replays can't be written.
     """
     edition = load_edition(edition)
     num_players = check_players(num_players, edition)
@@ -132,7 +137,19 @@ def league(
     began = time.perf_counter()
     first_decisions(players, edition, num_players, backend)
     total = deals * len(plan.seats)
-    with SlowProgress(total, f"{total:,} games") as progress:
+    settings = len(plan.seats)
+
+    def seated(game: int) -> list[str]:
+        return [names[number] for number in plan.seats[game % settings]]
+
+    def deal(game: int) -> Json:
+        return {"seed": str(list_of_deals[game // settings])}
+
+    with (
+        record_folder(record) as folder,
+        recorded(folder, "league", edition, seated, deal) as recorder,
+        SlowProgress(total, f"{total:,} games") as progress,
+    ):
         games = play_tables(
             players,
             np.array(plan.seats),
@@ -141,6 +158,7 @@ def league(
             turns=plan.turn,
             batch_size=batch_size,
             backend=backend,
+            watch=recorder,
             on_progress=progress.advance,
         )
     outcomes = Outcomes(games.seats, games.scores)

@@ -15,7 +15,7 @@ from incunabula.envs.editions import BaseEdition
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.training.evaluation.result import MAX_BATCH, check_agents
-from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, play_list
+from incunabula.training.evaluation.rows import DEFAULT_BATCH, Part, Watch, play_list
 from incunabula.training.evaluation.seeds import check_count, check_start, game_seeds
 
 IntpArray = npt.NDArray[np.intp]
@@ -60,6 +60,7 @@ def play_tables(
     batch_size: int = DEFAULT_BATCH,
     backend: str = "auto",
     start: int = 0,
+    watch: Watch | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> TableGames:
     """Play every deal once in every seating.
@@ -76,6 +77,7 @@ def play_tables(
         batch_size: games played at once.
         backend: the engine's; numba where it is installed, by default.
         start: number of the first deal, for the agents' own draws.
+        watch: is shown every step; game s + S·d is deal d in seating s.
         on_progress: called now and then with how many games' worth has been played since the last
             call; games under way count in part.
 
@@ -126,6 +128,7 @@ def play_tables(
         act=act,
         finish=finish,
         who=who,
+        watch=watch,
         on_progress=on_progress,
     )
     shape = (len(seeds), settings)

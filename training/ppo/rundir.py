@@ -24,12 +24,12 @@ import numpy as np
 from incunabula.agents.tensors import (
     Arrays,
     existing_folder,
-    open_regular,
     read_tensors,
     tensors_to_bytes,
     write_folder,
 )
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import open_regular
 from incunabula.training.evaluation.files import check_folder, kept_if_used, write_atomically
 from incunabula.training.ppo.config import TrainConfig, load_config
 

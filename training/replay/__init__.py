@@ -1,0 +1,1 @@
+"""Replays: recorded while agents play, shown in the terminal and on a page."""
