@@ -35,6 +35,16 @@ def bound(
         typer.Option(help="Draws for each estimate of the upper end; more make it smaller."),
     ] = 10_000,
     seed: SeedOption = 0,
+    workers: Annotated[
+        int, typer.Option(help="Processes that share the estimates; changes only the time taken.")
+    ] = 1,
+    save: Annotated[
+        str | None,
+        typer.Option(
+            help="File that keeps every estimate as it is made; a command that was interrupted "
+            "goes on with the rest."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Between what the best expected score lies: what an agent reaches, and what no policy exceeds.
@@ -43,4 +53,14 @@ def bound(
     """
     from incunabula.training.bounds.command import run_bound
 
-    run_bound(edition, agent, games=games, seeds=seeds, samples=samples, seed=seed, as_json=as_json)
+    run_bound(
+        edition,
+        agent,
+        games=games,
+        seeds=seeds,
+        samples=samples,
+        seed=seed,
+        workers=workers,
+        save=save,
+        as_json=as_json,
+    )

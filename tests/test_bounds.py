@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
@@ -21,7 +22,7 @@ from incunabula.agents.bounds.bound import (
     prestige_part,
     upper_bound,
 )
-from incunabula.agents.bounds.sales import Block, Judge, Prices, Sample, upper_limit
+from incunabula.agents.bounds.sales import Block, Judge, Prices, Sample, Task, upper_limit
 from incunabula.agents.bounds.waits import choices, forced_waits, rank_without
 from incunabula.agents.exact.solver import solve
 from incunabula.agents.registry import make_agent
@@ -29,6 +30,7 @@ from incunabula.envs.bibliogamo.edition import load_edition
 from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.bounds.command import run_bound
+from incunabula.training.bounds.estimates import Estimates
 from incunabula.training.evaluation.games import play_games
 from incunabula.training.evaluation.seeds import seed_list
 from tests.backends import needs_numba
@@ -119,7 +121,7 @@ def credits(cards: int, hand: int, **given: Any) -> Credits:
     none: dict[str, Any] = {
         "book": 1.0,
         "sale": np.full(cards + 1, NEVER),
-        "wait": 0.0,
+        "wait": np.zeros(SHOWN + 1),
         "shuffle": np.zeros(cards + 1),
         "late": np.zeros((hand + 1, SHOWN + 1)),
     }
@@ -172,8 +174,14 @@ def test_the_books_programme_sells_waits_and_shuffles() -> None:
     nothing = credits(6, 2)
     assert books.value(nothing) == 0
     assert books.value(nothing._replace(sale=np.ones(7))) == pytest.approx(2)  # one a day
-    waits = nothing._replace(sale=np.ones(7), wait=5.0)
+    waits = nothing._replace(sale=np.ones(7), wait=np.full(SHOWN + 1, 5.0))
     assert books.value(waits) == pytest.approx(6)  # a sale, and the second day waited
+    # A third day waited is the sale's second wait, paid as such.
+    longer = Books([1], [8], cubes=1, hand_size=2, hires=0, lifts=0, days=3)
+    by_number = np.full(SHOWN + 1, 5.0)
+    by_number[3] = 2.0
+    paid = credits(8, 2, sale=np.ones(9), wait=by_number)
+    assert longer.value(paid) == pytest.approx(1 + 5 + 2)
     # 6 cards: 2 in hand, a flip, two of a sale, a flip: the second sale must shuffle first.
     shuffles = nothing._replace(sale=np.ones(7), shuffle=np.array([0, 0, 0, 7.0, 0, 0, 0]))
     assert books.value(shuffles) == pytest.approx(0 + 2)
@@ -185,22 +193,25 @@ def test_the_books_programme_sells_waits_and_shuffles() -> None:
 # Sales --------------------------------------------------------------------------------------------
 
 
-def wait_by_hand(cards: tuple[float, ...], wait: float, beyond: float) -> float:
+def wait_by_hand(cards: tuple[float, ...], wait: float | Sequence[float], beyond: float) -> float:
+    """``wait``: what a flip costs, one for all or one by how many cards are left."""
     if not cards:
         return beyond
+    cost = wait if isinstance(wait, float) else wait[len(cards)]
     rest = [(y, cards[:k] + cards[k + 1 :]) for k, y in enumerate(cards)]
-    return sum(max(y, wait_by_hand(left, wait, beyond)) for y, left in rest) / len(cards) - wait
+    return sum(max(y, wait_by_hand(left, wait, beyond)) for y, left in rest) / len(cards) - cost
 
 
 def test_what_waiting_is_worth_by_hand() -> None:
-    values, wait, beyond = np.array([0.0, 1.0, 4.0, 9.0]), 1.5, 2.0
+    values, beyond = np.array([0.0, 1.0, 4.0, 9.0]), 2.0
+    wait = np.array([0.0, 0.3, 0.6, 1.5, 2.0, 1.0])
     choose = choices(4, 5)
     table, begins = forced_waits(values, 5, choose, wait, beyond)
     for items in ([], [2], [0, 3], [1, 1, 3], [0, 0, 1, 2, 3], [3, 3, 3, 3, 3]):
         found = table[
             begins[len(items)] + rank_without(np.array(items, np.int64), len(items), -1, choose)
         ]
-        by_hand = wait_by_hand(tuple(values[np.array(items, np.int64)]), wait, beyond)
+        by_hand = wait_by_hand(tuple(values[np.array(items, np.int64)]), wait.tolist(), beyond)
         assert found == pytest.approx(by_hand)
 
 
@@ -258,11 +269,11 @@ def test_sales_exceed_their_credit_by_no_more_than_is_said(held: int) -> None:
     judge = Judge(prices, wait, Sample(20_000, 3))
     beyond = prices.top - wait
     low = 4
-    table = judge._table(low - 1, beyond)
+    judge.small[low] = judge._table(low - 1, np.full(low, wait), beyond)
     for c, a in ((0.5, 2.0), (1.5, 2.5), (-1.0, 3.0)):
         block = Block(low, low, c, a)
-        limit = judge.over(block, held, {low: table}, 20_000, True)
-        limit += judge.over(block, held, {low: table}, 20_000, False)
+        limit = judge.estimate(Task(0, block, held, 20_000, True)).value
+        limit += judge.estimate(Task(1, block, held, 20_000, False)).value
         worst = 0.0
         for kept in combinations(range(8), 8 - held):
             over = [
@@ -291,7 +302,15 @@ def test_the_command_prints_both_ends(tmp_path: Path, capsys: pytest.CaptureFixt
 
     def run(*, as_json: bool) -> str:
         run_bound(
-            str(file), "random", games=30, seeds="final", samples=500, seed=0, as_json=as_json
+            str(file),
+            "random",
+            games=30,
+            seeds="final",
+            samples=500,
+            seed=0,
+            workers=1,
+            save=None,
+            as_json=as_json,
         )
         return capsys.readouterr().out
 
@@ -309,10 +328,49 @@ def test_the_command_prints_both_ends(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "random" in shown
 
 
+def test_estimates_are_kept_shared_and_gone_on_with(tmp_path: Path) -> None:
+    edition, file = load_edition("bibliogamo-tiny"), tmp_path / "estimates.jsonl"
+
+    def bound(*, workers: int, save: str | None) -> Bound:
+        made = Estimates(edition, 2000, 0, workers=workers, save=save)
+        found = upper_bound(edition, samples=2000, each=made.each, choice=made.choice)
+        return found._replace(seconds=0.0)
+
+    whole = bounded("bibliogamo-tiny")._replace(seconds=0.0)
+    assert bound(workers=1, save=str(file)) == whole
+    kept = file.read_text().splitlines()
+    file.write_text("\n".join(kept[:4]) + "\n")  # as if it had been interrupted
+    assert bound(workers=2, save=str(file)) == whole
+    assert file.read_text().splitlines() == kept
+    # What is in the file isn't worked out again.
+    task = json.loads(kept[2])
+    higher = [*kept[:2], json.dumps(task | {"value": task["value"] + 100}), *kept[3:]]
+    file.write_text("\n".join(higher) + "\n")
+    assert bound(workers=1, save=str(file)) != whole
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("notes\n", "something else"),
+        ('{"kind": "incunabula bound"}\n{"task": "x", "value": 1.0, "limits": 1}\n', "something"),
+        ('{"kind": "incunabula bound", "version": 1}\n', "edition_sha256"),
+    ],
+)
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "file"
+    file.write_text(text)
+    with pytest.raises(IncunabulaError, match=said):
+        Estimates(load_edition("bibliogamo-tiny"), 100, 0, save=str(file))
+    assert file.read_text() == text
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("bibliogamo-tiny", "--samples", 0), "samples"),
+        (("bibliogamo-tiny", "--workers", 0), "workers"),
+        (("bibliogamo-tiny", "--save", " "), "save"),
         (("bibliogamo-tiny", "--games", 0), "games"),
         (("bibliogamo-tiny", "--agent", "nobody"), "nobody"),
         (("bibliogamo-nowhere",), "bibliogamo-nowhere"),

@@ -6,7 +6,7 @@ with the card can place) are alike. The next card is uniform on the deck. Everyt
 
     a book                      book, for every ``cubes`` cubes that hires have placed
     a sale at r cards in deck   sale[r]
-    a day waited in a sale      wait, up to SHOWN cards on display
+    a day waited in a sale      wait[cards on display]; wait[2] once a wait has shuffled the deck
     a shuffle                   shuffle[cards held, in hand or on display]; where a wait makes it
                                 necessary, late[cards in hand, cards on display]
 
@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-SHOWN = 14  # cards on display that are told apart; a wait beyond is worth nothing by itself
+Bools = npt.NDArray[np.bool_]
+SHOWN = 20  # cards on display that are told apart; a wait beyond is worth nothing by itself
 NEVER = -1e15  # VP of what the rules forbid
 
 
@@ -35,7 +36,7 @@ class Credits(NamedTuple):
 
     book: float
     sale: Floats  # (N+1,) at each number of cards in the deck
-    wait: float
+    wait: Floats  # (SHOWN+1,) at cards on display
     shuffle: Floats  # (N+1,) at each number of cards held
     late: Floats  # (H+1, SHOWN+1) at cards in hand, on display; the last column: or more
 
@@ -87,13 +88,23 @@ class Books:
         self.rows = np.arange(len(self.hand))
         # Displays of each size that may lie beside a hand with cards left to be shuffled.
         fits = [self.deck_total == shown for shown in range(SHOWN)] + [self.deck_total >= SHOWN]
-        self.displays = [
-            [
-                np.flatnonzero(fit & self.valid[hand] & (self.deck_total < self.loose[hand]))
-                for hand in self.rows
-            ]
-            for fit in fits
-        ]
+        self.displays = [self._displays(fit) for fit in fits]
+        # The chance that the next card of a deck is of each size, (K, D).
+        self.chance = self.deck.T / np.maximum(self.deck_total, 1)
+
+    def _displays(self, fit: Bools) -> tuple[Ints, Ints, Ints]:
+        """Hands beside which a display that fits may lie, cards being left to be shuffled; what a
+        shuffle then makes of each pair, as places in an array (H, D); where each hand's begin."""
+        hands: list[int] = []
+        begins: list[int] = []
+        at: list[int] = []
+        for hand in self.rows:
+            shown = np.flatnonzero(fit & self.valid[hand] & (self.deck_total < self.loose[hand]))
+            if len(shown):
+                hands.append(int(hand))
+                begins.append(len(at))
+                at += (hand * len(self.deck) + self.rest[hand] - shown).tolist()
+        return np.array(hands, np.int64), np.array(at, np.int64), np.array(begins, np.int64)
 
     @property
     def states(self) -> int:
@@ -117,9 +128,8 @@ class Books:
     def _mean(self, after: Floats) -> Floats:
         """The mean of ``after`` over the next card of a deck; 0 for an empty one."""
         found = np.zeros(after.shape)
-        for size, stride in enumerate(self.strides):
-            found[..., stride:] += self.deck[stride:, size] * after[..., :-stride]
-        found /= np.maximum(self.deck_total, 1)
+        for chance, stride in zip(self.chance, self.strides, strict=True):
+            found[..., stride:] += chance[stride:] * after[..., :-stride]
         return found
 
     def _mean_at(self, after: Floats, at: Ints) -> Floats:
@@ -218,21 +228,22 @@ class Books:
         display = [sold, sold]
         later = self._mean(crossed)
         for shown in range(2, SHOWN + 1):
-            waited = self._mean(tomorrow[min(shown + 1, SHOWN)]) + credits.wait * (shown < SHOWN)
+            waited = self._mean(tomorrow[min(shown + 1, SHOWN)]) + credits.wait[shown]
             waited[..., 0] = self._crossed(later, shown, credits)
             display.append(np.maximum(sold, waited))
         later[..., 0] = NEVER
-        return display, np.maximum(sold, later + credits.wait)
+        return display, np.maximum(sold, later + credits.wait[2])
 
     def _crossed(self, mean: Floats, shown: int, credits: Credits) -> Floats:
         """A wait for which the deck must be shuffled first, (G, H): whatever cards are on display,
         the best for the player; NEVER where none are left to flip (R10). ``mean``: what follows the
         flip from each deck."""
         found = np.full(mean.shape[:2], NEVER)
-        for hand, displays in enumerate(self.displays[shown]):
-            if len(displays):
-                found[:, hand] = mean[:, hand, self.rest[hand] - displays].max(axis=1)
-        return found + credits.late[self.hand_total, shown] + credits.wait
+        hands, at, begins = self.displays[shown]
+        if len(hands):
+            after = mean.reshape(len(mean), -1)[:, at]
+            found[:, hands] = np.maximum.reduceat(after, begins, axis=1)
+        return found + credits.late[self.hand_total, shown] + credits.wait[2]
 
 
 def _all_up_to(limits: Ints) -> Ints:

@@ -14,7 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from incunabula.agents.bounds.books import SHOWN, Books, Credits
-from incunabula.agents.bounds.sales import DOUBT, Prices, Sample, Sides, judge_sales
+from incunabula.agents.bounds.sales import (
+    DAYS,
+    DOUBT,
+    Each,
+    Prices,
+    Sample,
+    Sides,
+    judge_sales,
+    one_by_one,
+)
 from incunabula.agents.hindsight.bound import most_prestige
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.tables import Tables, build_tables
@@ -23,11 +32,11 @@ from incunabula.envs.errors import IncunabulaError
 
 SAMPLES = 10_000
 MAX_SAMPLES = 10_000_000
-PILOT = 1000  # samples by which parameters are chosen
+PILOT = 300  # samples by which parameters are chosen
 MAX_STATES = 2_000_000  # of a day
-STEPS = 12  # of the search for the charge for a book
-DAY_SHARES = (0.55, 1.0)  # of a day's worth: what a day of waiting is charged with lies between
-DAY_STEPS = 5  # of the search for it
+STEPS = 4  # of the search for the charge for a book
+DAY_SHARES = (0.85, 1.25)  # of a day's worth: what a day of waiting is charged with lies between
+DAY_STEPS = 2  # of the search for it
 Progress = Callable[[str], None]
 
 
@@ -36,6 +45,21 @@ class Part(NamedTuple):
 
     name: str
     vp: float
+
+
+class Chosen(NamedTuple):
+    """Parameters of the bound; any are right."""
+
+    day: float  # VP that a day waited is charged with
+    charge: float  # VP for a book
+
+
+Choice = Callable[[Callable[[], Chosen]], Chosen]
+
+
+def at_once(choose: Callable[[], Chosen]) -> Chosen:
+    """Choose parameters now."""
+    return choose()
 
 
 class Bound(NamedTuple):
@@ -67,6 +91,8 @@ def upper_bound(
     *,
     samples: int = SAMPLES,
     seed: int = 0,
+    each: Each = one_by_one,
+    choice: Choice = at_once,
     on_progress: Progress | None = None,
 ) -> Bound:
     """Work the bound out.
@@ -75,6 +101,8 @@ def upper_bound(
         edition: shipped name, path or Edition.
         samples: how much is drawn for each estimate; more make the bound smaller.
         seed: of the draws.
+        each: does the tasks of the sale side, which can be shared and kept.
+        choice: asked for the parameters with the function that chooses them, which takes a while.
         on_progress: told now and then what is being done.
 
     Raises:
@@ -94,10 +122,10 @@ def upper_bound(
     if most == 0 or small.prices.cards < 2:
         return _made(edition, trivial, 1.0, 0.0, 0.0, {}, 0, 0, began)
     tell("choosing charges")
-    day, charge = small.best_charges(Sample(PILOT, seed, certain=False))
+    day, charge = choice(lambda: small.chosen(Sample(PILOT, seed, certain=False)))
     tell("sales")
     whole = _Problem(tables, edition.name, whole_books=True)
-    sides = whole.judged(day, Sample(samples, seed + 1))
+    sides = whole.judged(day, Sample(samples, seed + 1), each)
     tell("books")
     value, charge = min(
         (whole.value(sides, x, day), x) for x in (charge, 0.985 * charge, 1.015 * charge)
@@ -198,9 +226,9 @@ class _Problem:
             days=tables.days - tables.start_time,
         )
 
-    def judged(self, day: float, sample: Sample) -> Sides:
+    def judged(self, day: float, sample: Sample, each: Each = one_by_one) -> Sides:
         """The sale side at a charge for a day, VP."""
-        return judge_sales(self.prices, day * self.t.florins_per_vp, sample)
+        return judge_sales(self.prices, day * self.t.florins_per_vp, sample, each)
 
     def credits(self, sides: Sides, charge: float, day: float) -> Credits:
         """What the programme pays; VP."""
@@ -213,7 +241,7 @@ class _Problem:
                 worst = excess[e:].max() if shown == SHOWN else excess[e]
                 late[held, shown] = worst - sides.late[shown] / f
         sale = self.t.vp_per_book + sides.sale / f - charge
-        return Credits(charge * self.unit / self.cubes, sale, day, excess, late)
+        return Credits(charge * self.unit / self.cubes, sale, day * DAYS, excess, late)
 
     def value(self, sides: Sides, charge: float, day: float) -> float:
         """The programme's value."""
@@ -225,7 +253,7 @@ class _Problem:
         free = Credits(
             self.unit / self.cubes,
             np.full(n + 1, -1e9),
-            0.0,
+            np.zeros(SHOWN + 1),
             np.zeros(n + 1),
             np.zeros((hand + 1, SHOWN + 1)),
         )
@@ -238,22 +266,28 @@ class _Problem:
         a_day = whole - less if days > 1 else whole
         return max(a_day * (self.t.vp_per_book + 1.15 * mean), 1e-3)
 
-    def best_charges(self, sample: Sample) -> tuple[float, float]:
+    def chosen(self, sample: Sample) -> Chosen:
         """The charges for a day of waiting and for a book that make the bound least, by a sample;
         it is convex in the latter, and nearly so in the former."""
         whole = self.day_worth()
-        found: dict[float, float] = {}  # day -> book
+        found: list[tuple[float, Chosen]] = []
 
         def bound(share: float) -> float:
             day = share * whole
             sides = self.judged(day, sample)
             most = self.t.vp_per_book + float(sides.sale.max()) / self.t.florins_per_vp
-            found[day] = least(lambda book: self.value(sides, book, day), 0.0, most, STEPS)
+            low, high = most / 2, most
+            if found:  # near the one before
+                before = min(found)[1].charge
+                low, high = 0.93 * before, 1.07 * before
+            charge = least(lambda book: self.value(sides, book, day), low, high, STEPS)
+            value = self.value(sides, charge, day)
             first = float(sides.offers[0] + sides.waits[0]) / self.t.florins_per_vp
-            return self.value(sides, found[day], day) + first
+            found.append((value + first, Chosen(day, charge)))
+            return value + first
 
-        day = whole * least(bound, *DAY_SHARES, DAY_STEPS)
-        return day, found[day]
+        least(bound, *DAY_SHARES, DAY_STEPS)
+        return min(found)[1]
 
     def counts(self, sides: Sides, charge: float, day: float, value: float) -> dict[str, float]:
         """How often the programme's best play does what: derivatives by what is paid for it."""
@@ -261,7 +295,7 @@ class _Problem:
         changed = {
             "books": paid._replace(book=paid.book + little * self.unit / self.cubes),
             "sales": paid._replace(sale=paid.sale + little),
-            "days waited": paid._replace(wait=paid.wait + little),
+            "days waited": paid._replace(wait=paid.wait + little * DAYS),
             "shuffles": paid._replace(shuffle=paid.shuffle + little, late=paid.late + little),
         }
         return {name: (self.books.value(c) - value) / little for name, c in changed.items()}

@@ -9,6 +9,7 @@ N cards, Q coins, hands of H.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from incunabula.envs.chance import key
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Table = tuple[Floats, Ints]
+Table = tuple[Floats, Ints, Floats]  # J of every set, where each size begins, flips' charges
 
 SPACING = 3  # cards from one sale's level to the next at least: two flips, and step 2
 ALONE = 14  # the sales at each level below this are judged apart
@@ -36,14 +37,21 @@ KNOWN = 12  # most cards that a judge of waits knows exactly
 CELLS = 700_000  # of a table of J
 PRICES = 12  # different prices told apart; if there are more, some are rounded up
 INNER = 20  # sets of KNOWN cards over which a set's J is averaged
-MOST_LATE = 8.0  # days, most that is charged for a late shuffle
+FULL, LATER = 3, 0.5  # waits of a sale that are charged in full, and the share of the others
+LATE = 0.5  # days that are charged for a late shuffle
 EXACT = 4  # cards on display up to which a shuffle is judged as any other
-VECTORS = 120  # ways of removing cards by coin that are looked at one by one
-STEPS = (3, 7, 13, 21, 29)  # more of them that are told apart
-ROUGH = 4  # how much smaller samples for what matters little are
-DOUBT = 1e-6  # chance that one estimate's upper limit is too low
-PILOT = 4000
-SHARE_LOW, SHARE = 0.5, 0.25  # of decks that see a sale in the lowest block, in any other
+VECTORS = 280  # ways of removing cards by coin that are looked at one by one
+STEPS = (1, 3, 6, 10, 16, 24)  # more of them that are told apart
+ROUGH = 8  # how much smaller samples for what matters little are
+# What a wait is charged with, in days, by how many cards are on display.
+DAYS = np.where(
+    np.arange(SHOWN + 1) < SHOWN, np.where(np.arange(SHOWN + 1) < FULL + 2, 1, LATER), 0
+)
+DRAWS = 10_000  # that a task may make
+DOUBT = 1e-7  # chance that one estimate's upper limit is too low
+PILOT = 2000
+# Of decks that see a sale in a block, by the highest lowest level: what c and a are chosen for.
+SHARES = ((10, 0.45), (13, 0.3), (25, 0.2), (1 << 30, 0.05))
 TRIED = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9)  # shares of J's distribution below the c tried
 KNOWN_COIN = -1.0
 
@@ -66,6 +74,23 @@ class Sides(NamedTuple):
     waits: Floats  # (N+1,) by e: what J can exceed c by
     late: Floats  # (SHOWN+1,) by cards on display: charged for a wait that needs a shuffle
     estimates: int  # how many upper limits all that rests on
+
+
+class Task(NamedTuple):
+    """An estimate to be made: what M, or else J, can exceed its credit by in a block."""
+
+    number: int  # of the task; names its draws
+    block: Block
+    held: int
+    size: int
+    offers: bool
+
+
+class Estimate(NamedTuple):
+    """What a task comes to, florins, and how many upper limits that rests on."""
+
+    value: float
+    limits: int
 
 
 class Sample(NamedTuple):
@@ -130,11 +155,12 @@ class Prices:
 
     def vectors(self, removed: int) -> list[Ints]:
         """Every way of removing so many cards by coin; none if there are too many ways."""
-        if math.comb(removed + self.coins - 1, self.coins - 1) > VECTORS:
+        if math.prod(min(removed, int(n)) + 1 for n in self.of_coin[:-1]) > 50 * VECTORS:
             return []
         ways = product(*(range(min(removed, int(n)) + 1) for n in self.of_coin[:-1]))
         every = [np.array([*way, removed - sum(way)], np.int64) for way in ways]
-        return [way for way in every if 0 <= way[-1] <= self.of_coin[-1]]
+        found = [way for way in every if 0 <= way[-1] <= self.of_coin[-1]]
+        return found if len(found) <= VECTORS else []
 
 
 class Judge:
@@ -142,17 +168,33 @@ class Judge:
 
     def __init__(self, prices: Prices, wait: float, sample: Sample) -> None:
         self.p, self.wait, self.sample = prices, wait, sample
+        self.charged = wait * DAYS
         shown = np.arange(SHOWN + 1)
-        late = np.minimum(2 + 0.9 * (shown - EXACT - 1), MOST_LATE)
-        self.late = np.where(shown > EXACT, wait * late, 0.0)
-        # What no wait exceeds: the highest price, and what was charged for a late shuffle.
-        self.most = prices.top + float(self.late.max())
-        self.deep = self._table(prices.known, self.most)
+        self.late = np.where(shown > EXACT, wait * LATE, 0.0)
         self._estimates = self.limits = 0
+        # What no price exceeds, with what was charged for a late shuffle.
+        most = prices.top + float(self.late.max())
+        # J of a set of cards whose first flip is a sale's first wait, or its first offer.
+        known = prices.known
+        self.deep = [self._table(known, self._flips(known, shown), most) for shown in (2, 1)]
+        self.small: dict[int, Table] = {}
+        for level in range(2, min(ALONE, prices.cards + 1, known + 2)):
+            # Once a level's cards are used up, a new deck is begun.
+            beyond = self.fresh(min(prices.hand + level, prices.cards)) + float(self.late[level])
+            self.small[level] = self._table(level - 1, self._flips(level - 1, 1), beyond)
 
-    def _table(self, known: int, beyond: float) -> Table:
-        table, begins = forced_waits(self.p.values, known, self.p.choose, self.wait, beyond)
-        return table, begins
+    def _table(self, known: int, charges: Floats, beyond: float) -> Table:
+        return (*forced_waits(self.p.values, known, self.p.choose, charges, beyond), charges)
+
+    def _flips(self, known: int, shown: int) -> Floats:
+        """What a flip is charged with by how many cards are left, the first of ``known`` being made
+        with so many on display; that of the first offer is charged as a wait."""
+        on_display = np.clip(known - np.arange(known + 1) + shown, 2, SHOWN)
+        return self.charged[on_display]
+
+    def table(self, level: int, *, coin: bool) -> Table:
+        """What is used for J at a level, from the first wait, or from the first offer."""
+        return self.small[level] if level in self.small else self.deep[coin]
 
     def _base(self) -> np.uint64:
         self._estimates += 1
@@ -169,7 +211,7 @@ class Judge:
         """Samples of a bound on J, (Q, size), of ``left`` cards after a sale's first two."""
         known = min(left, len(table[1]) - 2)
         out = np.zeros((self.p.coins, size))
-        g = (*table, self.p.choose, np.zeros(len(self.p.values), np.int64))
+        g = (*table[:2], self.p.choose, np.zeros(len(self.p.values), np.int64))
         for q, column in enumerate(self.p.dearest(removed)):
             mean_waits(column, left, known, inner if left > known else 1, g, out[q], self._base())
         return out
@@ -180,7 +222,7 @@ class Judge:
         # M is a mean over coins of means of low - 1 cards' prices in one coin.
         highest = float(dearest[:, -(block.low - 1) :].mean(axis=1).max())
         most = max(highest - block.a, 0.0)
-        vectors = self.p.vectors(held) if held <= self.p.hand + EXACT else []
+        vectors = self.p.vectors(held)
         found = [self.offers(block.low, block.c, vector, size) for vector in vectors]
         for column in dearest[:, 1:] if not found else ():
             out = np.zeros(size)
@@ -188,9 +230,10 @@ class Judge:
             found.append(out)
         return max(self.limit(np.clip(each - block.a, 0.0, most), most) for each in found)
 
-    def highest(self, known: int, beyond: float) -> float:
+    def highest(self, known: int, table: Table) -> float:
         """What J can't exceed: it ends at a price after a wait, or when the cards are used up."""
-        return max(self.p.top - self.wait, beyond - known * self.wait)
+        beyond, charges = float(table[0][0]), table[2]
+        return max(self.p.top - float(charges[known]), beyond - float(charges[1 : known + 1].sum()))
 
     def limit(self, rows: Floats, most: float) -> float:
         """The upper limit on the largest of the rows' means, of values in [0, most]."""
@@ -206,19 +249,19 @@ class Judge:
         last = block.high if block.low < ALONE else block.low
         return [(k, min(held, self.p.cards - k)) for k in range(block.low, last + 1)]
 
-    def waits_over(self, block: Block, held: int, small: dict[int, Table], size: int) -> float:
+    def waits_over(self, block: Block, held: int, size: int) -> float:
         """The sum of E (J - max(X, c))+ over the levels that stand for the block, X being the first
         offer; if the coin is known, of E (J + wait - a)+."""
         total, coin = 0.0, block.c == KNOWN_COIN
         above = block.a - self.wait if coin else block.c
         for level, less in self.judged_at(block, held):
-            table = small.get(level, self.deep)
-            inner = INNER if held <= self.p.hand + EXACT else 1
+            table = self.table(level, coin=coin)
+            inner = INNER if held <= self.p.hand + EXACT else INNER // 4
             # What is left to a wait lacks the sale's first card too, and the first offer's.
             left, gone = (level - 1, 1) if coin else (level - 2, 2)
             values = self.waits(left, less + gone, table, size, inner)
             known = min(left, len(table[1]) - 2)
-            most = max(self.highest(known, float(table[0][0])) - above, 0.0)
+            most = max(self.highest(known, table) - above, 0.0)
             if coin:
                 over = np.clip(values - above, 0.0, most)
             else:
@@ -226,13 +269,16 @@ class Judge:
             total += self.limit(over, most)
         return total
 
-    def over(
-        self, block: Block, held: int, small: dict[int, Table], size: int, offers: bool
-    ) -> float:
-        """What M, or else J, can exceed its credit by in a block, while a deck lasts."""
-        if not offers:
-            return self.waits_over(block, held, small, size)
-        return 0.0 if block.c == KNOWN_COIN else self.offers_over(block, held, size)
+    def estimate(self, task: Task) -> Estimate:
+        """Do a task; it comes to the same in whatever order tasks are done."""
+        self._estimates, before = (task.number + 1) * DRAWS, self.limits
+        if not task.offers:
+            value = self.waits_over(task.block, task.held, task.size)
+        elif task.block.c == KNOWN_COIN:
+            value = 0.0
+        else:
+            value = self.offers_over(task.block, task.held, task.size)
+        return Estimate(float(value), self.limits - before)
 
     def beyond_offer(self, values: Floats, c: float, held: int) -> Floats:
         """What values of J, (Q, n), exceed the first offer and c by, averaged over that offer: any
@@ -246,16 +292,17 @@ class Judge:
                 over[q] += np.maximum(values[q] - offer, 0.0) * (count / len(offers))
         return over
 
-    def choose(self, low: int, held: int, small: dict[int, Table]) -> Block:
-        """The c and a of a block that are best where a SHARE of the decks see a sale in it."""
+    def choose(self, low: int, held: int) -> Block:
+        """The c and a of a block that are best where a share of the decks see a sale in it."""
         n = self.p.cards
+        share = next(share for most, share in SHARES if low <= most)
         block = Block(low, min(low + SPACING - 1, n), 0.0, 0.0)
-        share, size = SHARE_LOW if low == 2 else SHARE, PILOT // 4
+        size = PILOT // 4
         waits, coins = [], []
         for level, less in self.judged_at(block, held):
-            table = small.get(level, self.deep)
-            waits.append(self.waits(level - 2, less + 2, table, size, INNER))
-            coins.append(self.waits(level - 1, less + 1, table, size, INNER) + self.wait)
+            first, offer = self.table(level, coin=False), self.table(level, coin=True)
+            waits.append(self.waits(level - 2, less + 2, first, size, INNER))
+            coins.append(self.waits(level - 1, less + 1, offer, size, INNER) + self.wait)
         a = float(np.quantile(np.concatenate(coins, axis=1), 1 - share / len(coins)))
         tried = [(share * a + _over(coins, a), KNOWN_COIN, a)]
         removed = (self.p.of_coin * held) // n
@@ -269,18 +316,19 @@ class Judge:
         _, c, a = min(tried)
         return block._replace(c=c, a=a)
 
-    def fresh(self, removed: int) -> float:
+    def fresh(self, removed: int, *, late: bool = True) -> float:
         """J of a new deck of all cards but ``removed`` or fewer, in a sale that can't need another
-        shuffle."""
+        shuffle; ``late``: it was waits that used the old deck up."""
         left = self.p.cards - removed
         known = min(left, self.p.known)
         if known <= 0:
             return self.p.top
-        table = self._table(known, self.p.top)
+        charges = np.full(known + 1, self.wait) if late else self._flips(known, 2)
+        table = self._table(known, charges, self.p.top)
         values = self.waits(left, removed, table, self.sample.size if left > known else 2, 1)
         if left == known:  # one set, known exactly
             return float(values.max())
-        most = self.highest(known, self.p.top) + self.wait
+        most = self.highest(known, table) + self.wait
         return self.limit(values + self.wait, most) - self.wait
 
 
@@ -289,49 +337,57 @@ def _over(values: list[Floats], above: float) -> float:
     return sum(float(np.maximum(each - above, 0.0).mean(axis=1).max()) for each in values)
 
 
-def judge_sales(prices: Prices, wait: float, sample: Sample) -> Sides:
-    """Credits of sales, and what may exceed them, if a day costs ``wait`` florins."""
+Each = Callable[[Judge, Sequence[Task]], Iterable[Estimate]]
+
+
+def one_by_one(judge: Judge, tasks: Sequence[Task]) -> Iterable[Estimate]:
+    """Do tasks in their order."""
+    return map(judge.estimate, tasks)
+
+
+def judge_sales(prices: Prices, wait: float, sample: Sample, each: Each = one_by_one) -> Sides:
+    """Credits of sales, and what may exceed them, if a day costs ``wait`` florins; ``each`` does
+    the tasks, in any way."""
     judge = Judge(prices, wait, sample)
     n, hand = prices.cards, prices.hand
     held = min(hand + 1, max(n - 2, 0))
-    # The table of J at a level below ALONE: once its cards are used up, a new deck is begun.
-    small = {
-        level: judge._table(
-            level - 1,
-            judge.fresh(min(hand + level, n)) + float(judge.late[level]),
-        )
-        for level in range(2, min(ALONE, n + 1, prices.known + 2))
-    }
-    blocks = [judge.choose(low, min(held, n - low), small) for low in range(2, n + 1, SPACING)]
+    blocks = [judge.choose(low, min(held, n - low)) for low in range(2, n + 1, SPACING)]
     sale = np.zeros(n + 1)
     for block in blocks:
         sale[block.low : block.high + 1] = block.a
     # A sale at an empty deck, or with one card left, shuffles: what is flipped then is known as a
     # set, so that nothing can exceed what it is credited with.
-    c = max(judge.fresh(min(hand + 3, n)), 0.0)
+    c = max(judge.fresh(min(hand + 3, n), late=False), 0.0)
     dearest = np.maximum(prices.values[prices.dearest(min(hand + 1, n - 1))], c)
     sale[:2] = dearest.mean(axis=1).max()
-    offers, waits = _excess(judge, blocks, small)
-    return Sides(blocks, sale, offers, waits, judge.late, judge.limits)
+    tasks, sums = _tasks(judge, blocks)
+    offers, waits, limits = np.zeros(n + 1), np.zeros(n + 1), judge.limits
+    for task, held, estimate in zip(tasks, sums, each(judge, tasks), strict=True):
+        (offers if task.offers else waits)[held] += estimate.value
+        limits += estimate.limits
+    return Sides(blocks, sale, offers, waits, judge.late, limits)
 
 
-def _excess(judge: Judge, blocks: list[Block], small: dict[int, Table]) -> tuple[Floats, Floats]:
-    """What M and J can exceed the credits by while one deck lasts, (N+1,) each, by cards held."""
+def _tasks(judge: Judge, blocks: list[Block]) -> tuple[list[Task], list[list[int]]]:
+    """What M and J can exceed the credits by while one deck lasts is a sum of what tasks come to:
+    the tasks, and the numbers of cards held in whose sums each is."""
     n, size, hand = judge.p.cards, judge.sample.size, judge.p.hand
-    exact = hand + EXACT  # cards held up to which offers are judged by coin
+    exact = hand + EXACT  # cards held up to which a shuffle is judged as any other
     told = sorted({0, hand // 2, max(hand - 1, 0), hand + 1, exact, *(exact + k for k in STEPS), n})
-    both = np.zeros(n + 1), np.zeros(n + 1)
-    known: dict[tuple[int, int, int], float] = {}
-    for e in range(n - 1):
-        for k, excess in enumerate(both):
-            # More cards held make it no less.
-            many = next(m for m in told if m >= (e if k == 0 else max(e, hand + 1)))
-            for block in blocks:
-                if block.low > n - e:
-                    continue
-                where = (k, block.low, min(many, n - block.low))
-                if where not in known:
-                    some = size if many <= exact else max(size // ROUGH, 2)
-                    known[where] = judge.over(block, where[2], small, some, k == 0)
-                excess[e] += known[where]
-    return both
+    numbers: dict[tuple[bool, int, int], int] = {}
+    tasks: list[Task] = []
+    sums: list[list[int]] = []
+    for e, offers in product(range(n - 1), (True, False)):
+        # More cards held make it no less.
+        many = next(m for m in told if m >= (e if offers else max(e, hand + 1)))
+        for block in blocks:
+            if block.low > n - e:
+                continue
+            held = min(many, n - block.low)
+            number = numbers.setdefault((offers, block.low, held), len(tasks))
+            if number == len(tasks):
+                some = size if many <= exact else max(size // ROUGH, 2)
+                tasks.append(Task(number, block, held, some, offers))
+                sums.append([])
+            sums[number].append(e)
+    return tasks, sums

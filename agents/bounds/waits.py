@@ -1,9 +1,11 @@
 """What waiting in a sale can be worth, in florins; everything here can be compiled.
 
 A *forced wait* is worth, to a player who knows the set S of cards left in the deck, and who pays
-``wait`` for each flip:
+for each flip:
 
-    J(S) = mean over y in S of max(y, J(S less y)) - wait,    J(nothing left) = beyond.
+    J(S) = mean over y in S of max(y, J(S less y)) - wait(n),    J(nothing left) = beyond,
+
+n being how many cards S has.
 
 Prices are numbered 0..G-1 upwards; a set of n cards is the ascending list of their prices' numbers,
 and its rank among all such lists is sum of C(list[i] + i, i + 1) (the combinatorial number system).
@@ -54,8 +56,11 @@ def rank_without(items: Any, n: int, left_out: int, choose: Any) -> int:
 
 
 @compiled_apart
-def forced_waits(values: Floats, most: int, choose: Ints, wait: float, beyond: float) -> Any:
-    """J of every set of up to ``most`` cards: float64 (cells,), and where each size begins."""
+def forced_waits(values: Floats, most: int, choose: Ints, wait: Floats, beyond: float) -> Any:
+    """J of every set of up to ``most`` cards: float64 (cells,), and where each size begins.
+
+    ``wait``: what a flip from n cards costs, (most+1,) by n.
+    """
     prices = len(values)
     begins = np.zeros(most + 2, np.int64)
     for n in range(most + 1):
@@ -70,7 +75,7 @@ def forced_waits(values: Floats, most: int, choose: Ints, wait: float, beyond: f
             for i in range(n):
                 after = table[begins[n - 1] + rank_without(items, n, i, choose)]
                 total += max(values[items[i]], after)
-            table[cell] = total / n - wait
+            table[cell] = total / n - wait[n]
             i = 0  # the next list, in the order of ranks
             while i < n - 1 and items[i] == items[i + 1]:
                 items[i] = 0

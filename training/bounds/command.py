@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,10 @@ from incunabula.agents.bounds.bound import MAX_SAMPLES, Bound, upper_bound
 from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.chance import as_seed
+from incunabula.training.bounds.estimates import Estimates
 from incunabula.training.evaluation.command import deliver
 from incunabula.training.evaluation.evaluate import evaluate
+from incunabula.training.evaluation.files import kept_if_used
 from incunabula.training.evaluation.progress import SlowStatus
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.seeds import check_count, seed_list
@@ -31,6 +36,8 @@ def run_bound(
     seeds: str,
     samples: int,
     seed: int,
+    workers: int,
+    save: str | None,
     as_json: bool,
 ) -> None:
     """Bound the best expected score from both sides, and print."""
@@ -40,8 +47,19 @@ def run_bound(
     seed = as_seed(seed)
     make_agent(agent, loaded, seed=seed)
     began = time.perf_counter()
-    with SlowStatus(f"bounding {loaded.name}") as working:
-        upper = upper_bound(loaded, samples=samples, seed=seed, on_progress=working.show)
+    folder = None if save is None else Path(save).parent
+    with kept_if_used(folder), Bounding(f"bounding {loaded.name}", save) as working:
+        estimates = Estimates(
+            loaded, samples, seed, workers=workers, save=save, on_progress=working.count
+        )
+        upper = upper_bound(
+            loaded,
+            samples=samples,
+            seed=seed,
+            each=estimates.each,
+            choice=estimates.choice,
+            on_progress=working.show,
+        )
     result: Json = {
         "edition": edition_entry(loaded),
         "upper": upper_entry(upper),
@@ -124,3 +142,30 @@ def print_bound(result: Json, console: Console) -> None:
         style="dim",
         highlight=False,
     )
+
+
+class Bounding(SlowStatus):
+    """Shows what is being done; says what is kept should it be interrupted."""
+
+    _done = ""
+
+    def __init__(self, what: str, save: str | None) -> None:
+        super().__init__(what)
+        self._save = save
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is KeyboardInterrupt and sys.stderr is not None:
+            kept = "nothing is kept" if self._save is None else f"{self._save} keeps what is done"
+            text = f"{self.what}: interrupted{self._done}; {kept}"
+            print(f"incunabula: {text}", file=sys.stderr)
+
+    def count(self, done: int, tasks: int) -> None:
+        """So many of so many estimates are there."""
+        self._done = f" after {done:,} of {tasks:,} estimates"
+        self.show(f"sales, {done:,} of {tasks:,} estimates")

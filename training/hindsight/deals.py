@@ -88,7 +88,7 @@ def _searched(
     # The first is played here: it compiles what the processes then load.
     yield search(seeds[0])
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(seeds) - 1), context, initializer=_end_at_ctrl_c)
+    pool = ProcessPoolExecutor(min(workers, len(seeds) - 1), context, initializer=end_at_ctrl_c)
     try:
         yield from pool.map(search, seeds[1:])
     except BrokenProcessPool:
@@ -108,6 +108,6 @@ def _search(
     return Found(certificate(line, edition), line.seconds)
 
 
-def _end_at_ctrl_c() -> None:
+def end_at_ctrl_c() -> None:
     """End a process at ctrl-C without a word; the one that asked says what there is to say."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
