@@ -347,14 +347,21 @@ def test_estimates_are_kept_shared_and_gone_on_with(tmp_path: Path) -> None:
     higher = [*kept[:2], json.dumps(task | {"value": task["value"] + 100}), *kept[3:]]
     file.write_text("\n".join(higher) + "\n")
     assert bound(workers=1, save=str(file)) != whole
+    # But what rests on something else, such as another credit, is.
+    other = [*kept[:2], json.dumps(task | {"value": 0.0, "name": "another"}), *kept[3:]]
+    file.write_text("\n".join(other) + "\n")
+    assert bound(workers=1, save=str(file)) == whole
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("notes\n", "something else"),
-        ('{"kind": "incunabula bound"}\n{"task": "x", "value": 1.0, "limits": 1}\n', "something"),
-        ('{"kind": "incunabula bound", "version": 1}\n', "edition_sha256"),
+        (
+            '{"kind": "incunabula bound"}\n{"task": "x", "value": 1.0, "limits": 1, "name": ""}\n',
+            "something",
+        ),
+        ('{"kind": "incunabula bound", "version": 2}\n', "edition_sha256"),
     ],
 )
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path, text: str, said: str) -> None:

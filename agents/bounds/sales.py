@@ -8,8 +8,10 @@ N cards, Q coins, hands of H.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -43,9 +45,10 @@ EXACT = 4  # cards on display up to which a shuffle is judged as any other
 VECTORS = 280  # ways of removing cards by coin that are looked at one by one
 STEPS = (1, 3, 6, 10, 16, 24)  # more of them that are told apart
 ROUGH = 8  # how much smaller samples for what matters little are
-# What a wait is charged with, in days, by how many cards are on display.
-DAYS = np.where(
-    np.arange(SHOWN + 1) < SHOWN, np.where(np.arange(SHOWN + 1) < FULL + 2, 1, LATER), 0
+# What a wait is charged with, in days, by how many cards are on display; none is charged that is
+# beyond what a judge of waits knows exactly.
+DAYS = np.select(
+    [np.arange(SHOWN + 1) < FULL + 2, np.arange(SHOWN + 1) < KNOWN + 2], [1.0, LATER], 0.0
 )
 DRAWS = 10_000  # that a task may make
 DOUBT = 1e-7  # chance that one estimate's upper limit is too low
@@ -167,6 +170,9 @@ class Judge:
     """Estimates at one cost of a day, ``wait``; every one is an upper limit."""
 
     def __init__(self, prices: Prices, wait: float, sample: Sample) -> None:
+        # The first wait costs most, and no table of J is looked at beyond what it was made for.
+        assert FULL >= 1
+        assert KNOWN + 2 <= ALONE <= SHOWN + 1
         self.p, self.wait, self.sample = prices, wait, sample
         self.charged = wait * DAYS
         shown = np.arange(SHOWN + 1)
@@ -268,6 +274,22 @@ class Judge:
                 over = self.beyond_offer(values, block.c, less)
             total += self.limit(over, most)
         return total
+
+    def name(self, task: Task) -> str:
+        """Of all that decides what a task comes to; what has the same name comes to the same."""
+        return hashlib.sha256(f"{self._basis} {task!r}".encode()).hexdigest()
+
+    @cached_property
+    def _basis(self) -> str:
+        """Of all that decides estimates beside the task."""
+        constants = (SPACING, ALONE, INNER, EXACT, VECTORS, DOUBT, DRAWS)
+        total = hashlib.sha256(repr((constants, self.sample, self.wait)).encode())
+        arrays = [self.p.values, self.p.worth, self.p.coin, self.p.columns, self.late]
+        for table in (*self.deep, *self.small.values()):
+            arrays += table
+        for array in arrays:
+            total.update(np.ascontiguousarray(array).tobytes())
+        return total.hexdigest()
 
     def estimate(self, task: Task) -> Estimate:
         """Do a task; it comes to the same in whatever order tasks are done."""

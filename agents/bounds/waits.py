@@ -125,7 +125,7 @@ def offer_means(
 
     Of the cards of each coin so many are ``removed`` (Q,), ``left`` of the others are in the deck:
     at random as to their coins, and then at random among those cards of the coin that are dearest
-    for so many cards of each coin (docs/optimal_bound.md, step 4). ``worth``: float64 (C, Q), what
+    for so many cards of each coin (docs/optimal_bound.md, step 6). ``worth``: float64 (C, Q), what
     a card offers in each coin.
     """
     cards, coins = worth.shape

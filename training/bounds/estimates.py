@@ -1,7 +1,9 @@
 """The estimates of an upper bound: shared by processes if wanted, kept in a file if wanted.
 
 The file is JSON lines: what it is for, then the parameters, then an estimate a line, written as
-soon as it is there. It is written anew as a whole, so that it never ends in half a line.
+soon as it is there. Each line has a name that stands for all that it rests on, so that nothing is
+used that was estimated for another credit or by other constants. The file is written anew as a
+whole, so that it never ends in half a line.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from incunabula.training.hindsight.lines import read_bytes
 
 Json = dict[str, Any]
 KIND = "incunabula bound"
-VERSION = 1  # of the estimates; those of another aren't gone on with
+VERSION = 2  # of the estimates; those of another aren't gone on with
 
 
 class Estimates:
@@ -100,16 +102,17 @@ class Estimates:
 
     def each(self, judge: Judge, tasks: Sequence[Task]) -> list[Estimate]:
         """What every task comes to, in their order."""
+        names = {task.number: judge.name(task) for task in tasks}
         found = {
             line["task"]: Estimate(line["value"], line["limits"])
             for line in self._lines[1:]
-            if "task" in line
+            if "task" in line and line["name"] == names.get(line["task"])
         }
         missing = [task for task in tasks if task.number not in found]
         with contextlib.closing(self._made(judge, missing)) as made:
             for task, estimate in zip(missing, made, strict=True):
                 found[task.number] = estimate
-                self._keep({"task": task.number} | estimate._asdict())
+                self._keep({"task": task.number, "name": names[task.number]} | estimate._asdict())
                 self._tell(len(found), len(tasks))
         return [found[task.number] for task in tasks]
 
@@ -134,7 +137,7 @@ def _is_sound(line: Json) -> bool:
     if "day" in line:
         return set(line) == set(Chosen._fields) and all(isinstance(x, float) for x in line.values())
     whole = isinstance(line["task"], int) and isinstance(line["limits"], int)
-    return whole and isinstance(line["value"], float)
+    return whole and isinstance(line["name"], str) and isinstance(line["value"], float)
 
 
 _judges: list[Judge] = []  # the one that this process asks, if it is one that shares the work
