@@ -55,12 +55,13 @@ def check_edition(source: str, *, as_json: bool = False) -> tuple[bool, str]:
     """Check an edition file or shipped name: whether it can be used, and what to print about it.
 
     Raises:
-        EditionError: there is nothing to check, neither such a file nor such a name.
+        EditionError: there is nothing to check: neither such a name nor such a file, or it can't be
+            read.
     """
     try:
         edition = load_any_edition(source)
     except EditionError as error:
-        if not os.path.exists(source):
+        if not os.path.isfile(source):
             raise
         if not as_json:
             return False, str(error)

@@ -140,6 +140,7 @@ def test_json_is_printed_of_a_check_that_failed_and_not_of_one_that_could_not_be
 def test_ctrl_c_ends_a_command_with_130_and_without_a_traceback() -> None:
     code = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job of a shell ignores it\n"
         "import incunabula.training.policies as policies\n"
         "policies.run_list = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.argv = ['incunabula', 'policies', 'list']\n"

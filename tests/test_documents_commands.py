@@ -39,6 +39,8 @@ EXEMPT = {
     "python docs/examples/cleanrl_ppo.py": "tests/test_clients.py runs it",
     "python -m incunabula.agents.precompile": "minutes of compiling; `make test` runs it",
     "incunabula ladder bibliogamo --runs": "needs five training runs; tests/test_ladder_runs.py",
+    "incunabula ladder bibliogamo --agents random,greedy,ppo,rollouts,search": "the same",
+    "incunabula ladder scriptorium --agents random,greedy,ppo,rollouts,search": "the same",
     "incunabula bench bibliogamo --against numpy,sync,oracle,pgx,openspiel": "needs other suites; "
     "tests/test_bench_against.py",
     "incunabula bound": "ten seconds on the smallest edition; tests/test_bounds.py runs it",

@@ -109,8 +109,8 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     # In a process of its own, since opening a pipe that nobody writes to can't be interrupted.
     done = incunabula("editions", "check", str(path))
     assert done.returncode == 2
-    assert done.stderr == f"{path}: can't be read: it is a pipe, a socket or a device, but " + (
-        "must be a file\n"
+    assert done.stderr == (
+        f"incunabula: {path}: can't be read: it is a pipe, a socket or a device, but must be a file\n"
     )
 
 

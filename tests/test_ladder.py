@@ -315,7 +315,7 @@ def test_the_command_writes_prints_and_goes_on(cli: Cli, tmp_path: Path) -> None
         "--seeds final --edition bibliogamo-tiny"
     )
     assert result["seeds"]["games"]["deals"] == 6
-    assert f"    {result['command']}\n" in (out / "ladder.md").read_text()
+    assert f"```text\n{result['command']}\n```" in (out / "ladder.md").read_text()
     times = [entry["timing"] for entry in result["measurements"]]
     third = json.loads(cli("ladder", "bibliogamo", *OPTIONS, "--out", out, "--json").out)
     assert [entry["timing"] for entry in third["measurements"]] == times

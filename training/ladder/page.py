@@ -54,7 +54,7 @@ def page(results: Mapping[str, Json]) -> str:
 def _game(result: Json) -> str:
     """The chapter of a game."""
     versions = ", ".join(f"{name} {known}" for name, known in result["versions"].items() if known)
-    parts = [f"## {result['game'].capitalize()}", f"    {result['command']}"]
+    parts = [f"## {result['game'].capitalize()}", f"```text\n{result['command']}\n```"]
     parts.append(f"{conditions(result)}. The edition is {PROVENANCE[_provenance(result)]}.")
     for table in result["tables"]:
         parts += [f"### {heading(table)}", markdown(*ranking(table))]
