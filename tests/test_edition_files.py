@@ -110,7 +110,8 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     done = incunabula("editions", "check", str(path))
     assert done.returncode == 2
     assert done.stderr == (
-        f"incunabula: {path}: can't be read: it is a pipe, a socket or a device, but must be a file\n"
+        f"incunabula: {path}: can't be read: it is a pipe, a socket or a device, "
+        "but must be a file\n"
     )
 
 
