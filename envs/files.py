@@ -13,42 +13,64 @@ from typing import BinaryIO
 from incunabula.envs.errors import IncunabulaError
 
 
+def file_to_write(path: Path) -> Path:
+    """The file that writing to this path puts there: where it is a link, what that leads to.
+
+    Raises:
+        IncunabulaError: there is something else than a regular file, or it can't be looked at.
+    """
+    with _explained(path):
+        file = Path(os.path.realpath(path))
+        try:
+            mode = os.stat(file).st_mode
+        except FileNotFoundError:
+            return file
+    if not stat.S_ISREG(mode):
+        raise IncunabulaError(
+            f"{path}: can't be written: it must be a regular file, not a folder, a pipe or a device"
+        )
+    return file
+
+
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Callable[[bytes], None]]:
     """What writes to a file, which lies under another name in its folder until it is whole: what
-    was there stays until then, and stays if what is done inside fails.
+    was there stays until then, and stays if what is done inside fails. Links are followed.
 
     Raises:
-        IncunabulaError: it can't be written; nothing is left behind.
+        IncunabulaError: it can't be written, or isn't a regular file; nothing is left behind.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-
-    @contextlib.contextmanager
-    def explained() -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise IncunabulaError(f"{path}: can't be written: {error.strerror or error}") from None
-
-    with explained():
+    target = file_to_write(path)
+    with _explained(path):
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
         file = temporary.open("xb")
 
     def write(content: bytes) -> None:
-        with explained():
+        with _explained(path):
             file.write(content)
 
     try:
         yield write
-        with explained():
+        with _explained(path):
             file.flush()
             os.fsync(file.fileno())
             file.close()
-            temporary.replace(path)
+            temporary.replace(target)
     finally:
         with contextlib.suppress(OSError):
             file.close()
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Say which file it was that couldn't be written; also one whose name can't be one."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"{path}: can't be written: {reason}") from None
 
 
 def open_regular(path: Path) -> BinaryIO:

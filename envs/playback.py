@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -151,19 +152,19 @@ def _verify_batch(replays: Sequence[Replay], edition: BaseEdition) -> None:
             live[rows] = False
             wrong |= {int(row): f"deal: {error}" for row in rows}
     lengths = np.array([len(replay.actions) for replay in replays])
-    actions = np.zeros((n, int(lengths.max())), np.int64)
-    for row, replay in enumerate(replays):
-        actions[row, : lengths[row]] = replay.actions
-    for k in range(actions.shape[1]):
+    for k in count():
         rows = np.flatnonzero(live & (lengths > k))
-        known = np.minimum(actions[rows, k], engine.actions.n - 1)
-        legal = engine.mask[rows, known] & (known == actions[rows, k])
-        for bad in rows[~legal].tolist():
-            wrong[bad] = f"actions[{k}]: {_refused(engine, bad, int(actions[bad, k]))}"
+        if not rows.size:
+            break
+        actions = np.array([replays[row].actions[k] for row in rows], np.int64)
+        known = np.minimum(actions, engine.actions.n - 1)
+        legal = engine.mask[rows, known] & (known == actions)
+        for bad, action in zip(rows[~legal].tolist(), actions[~legal].tolist(), strict=True):
+            wrong[bad] = f"actions[{k}]: {_refused(engine, bad, action)}"
             live[bad] = False
-        rows = rows[legal]
+        rows, actions = rows[legal], actions[legal]
         try:
-            engine.apply(actions[rows, k], rows)
+            engine.apply(actions, rows)
         except IncunabulaError as error:  # a tape has run out; it is the only game
             wrong[0], live[0] = f"actions[{k}]: {error}", False
     for row in np.flatnonzero(live).tolist():

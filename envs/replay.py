@@ -7,11 +7,13 @@ so is for ``playback`` to see. The fields are listed in docs/replays.md.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
+import io
 import json
-import math
 import re
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,16 +26,18 @@ from incunabula.envs.documents import no_such, show
 from incunabula.envs.editions import GAMES
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.files import open_regular, written_whole
-from incunabula.envs.json_state import Json, read_fields, read_integer, read_list
+from incunabula.envs.json_state import Json, read_fields, read_list
 
 FORMAT = 1
 # What a note on an action may say: what the player to move could expect before it, what it gave
 # away, and what the draws that followed brought.
 NOTES = ("value", "regret", "luck")
 MAX_LINE = 4 << 20  # bytes
+MAX_BLANK = 1 << 16  # bytes of blank lines one after the other
 MAX_NAME = 200  # characters of a player's name
 MAX_PLAYERS = 64
 MAX_SCORE = 1 << 62
+MAX_PRESTIGE = 1 << 31
 GZIP = b"\x1f\x8b"  # how a compressed file begins
 
 FIELDS = (
@@ -49,7 +53,7 @@ class Replay:
 
     Attributes:
         game: its name.
-        edition: the edition's name, for people; which it is, the hash says.
+        edition: the edition's name, told for people; which it is, the hash says.
         edition_sha256: 64 hexadecimal digits.
         players: who had each seat.
         deal: {"seed": decimal digits} or {"tape": …}, as the game's tapes are; in Bibliogamo also
@@ -156,14 +160,23 @@ def read_lines(path: str | Path) -> Iterator[Line]:
     Raises:
         IncunabulaError: the file can't be read or is empty, or a line holds something else.
     """
-    path, number, found = Path(path), 0, False
+    path, number, found, blank = Path(path), 0, False, 0
     try:
         with open_regular(path) as raw, _unpacked(raw) as file:
             while text := file.readline(MAX_LINE + 1):
                 number += 1
+                if number == 1:
+                    text = text.removeprefix(codecs.BOM_UTF8)
                 if text.strip() or len(text) > MAX_LINE:
-                    found = True
+                    found, blank = True, 0
                     yield Line(f"{path}, line {number}", _object(f"{path}, line {number}", text))
+                    continue
+                blank += len(text)
+                if blank > MAX_BLANK:
+                    raise IncunabulaError(
+                        f"{path}, line {number}: blank lines of more than {MAX_BLANK:,} bytes; "
+                        "expected replays, one a line"
+                    )
     except IncunabulaError:
         raise
     except (OSError, EOFError, ValueError, zlib.error) as error:
@@ -205,7 +218,8 @@ def read_replay(line: Line) -> Replay:
     scores = _integers(where, form, "scores", -MAX_SCORE)
     if not 1 <= len(players) <= MAX_PLAYERS:
         raise IncunabulaError(
-            f"{where}: players: expected a name for each seat, got {len(players)}"
+            f"{where}: players: expected a name for each seat, 1 to {MAX_PLAYERS}, got "
+            f"{len(players)}"
         )
     if len(scores) != len(players):
         raise IncunabulaError(
@@ -238,11 +252,13 @@ def read_replay(line: Line) -> Replay:
     return replay
 
 
-def _unpacked(raw: BinaryIO) -> BinaryIO | gzip.GzipFile:
+def _unpacked(raw: BinaryIO) -> BinaryIO:
     """What a file holds, once it is unpacked if it is compressed."""
     start = raw.read(len(GZIP))
     raw.seek(0)
-    return gzip.GzipFile(fileobj=raw) if start == GZIP else raw
+    if start != GZIP:
+        return raw
+    return io.BufferedReader(gzip.GzipFile(fileobj=raw))  # type: ignore[arg-type]
 
 
 def _object(where: str, line: bytes) -> Json:
@@ -255,16 +271,28 @@ def _object(where: str, line: bytes) -> Json:
         raise IncunabulaError(f"{where}: isn't UTF-8 text (byte {error.start})") from None
     try:
         value = json.loads(text, parse_constant=_refused, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+    except _TwiceError as error:
+        raise IncunabulaError(f"{where}: {error}") from None
+    except (json.JSONDecodeError, _NoNumberError, RecursionError) as error:
         what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise IncunabulaError(f"{where}: isn't JSON, or is cut off: {what}") from None
+    except ValueError:  # more digits than Python reads
+        raise IncunabulaError(f"{where}: holds a whole number of thousands of digits") from None
     if not isinstance(value, dict):
         raise IncunabulaError(f"{where}: expected a JSON object, a game, got {show(value)}")
     return value
 
 
+class _NoNumberError(ValueError):
+    """What stands for a number is none."""
+
+
+class _TwiceError(ValueError):
+    """A field of an object stands twice."""
+
+
 def _refused(name: str) -> None:
-    raise ValueError(f"{name} is no number")  # NaN or Infinity
+    raise _NoNumberError(f"{name} is no number")  # NaN or Infinity
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Json:
@@ -273,7 +301,7 @@ def _once(pairs: list[tuple[str, Any]]) -> Json:
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {show(twice)} stands twice")
+        raise _TwiceError(f"the field {show(twice)} stands twice")
     return value
 
 
@@ -307,8 +335,8 @@ def _integers(where: str, form: Json, name: str, low: int) -> tuple[int, ...]:
     for k, value in enumerate(values):
         if type(value) is not int or not low <= value <= MAX_SCORE:
             raise IncunabulaError(
-                f"{where}: {name}[{k}]: expected a whole number"
-                f"{' of at least 0' if low == 0 else ''}, got {show(value)}"
+                f"{where}: {name}[{k}]: expected a whole number in {low}..{MAX_SCORE}, got "
+                f"{show(value)}"
             )
     return tuple(values)
 
@@ -322,7 +350,14 @@ def _deal(where: str, value: Any) -> Json:
     how = "seed" if "seed" in value else "tape"
     read_fields(where, value, (how, *(name for name in ("prestige",) if name in value)))
     if "prestige" in value:
-        read_integer(f"{where}.prestige", value["prestige"], 0, 1 << 31)
+        prestige = value["prestige"]
+        if type(prestige) is not int or not 0 <= prestige <= MAX_PRESTIGE:
+            raise IncunabulaError(
+                f"{where}.prestige: expected a whole number in 0..{MAX_PRESTIGE}, got "
+                f"{show(prestige)}"
+            )
+    if how == "tape" and not isinstance(value["tape"], dict):
+        raise IncunabulaError(f"{where}.tape: expected a mapping, got {show(value['tape'])}")
     seed = value.get("seed", "0")
     digits = isinstance(seed, str) and re.fullmatch("0|[1-9][0-9]{0,19}", seed)
     if not digits or int(seed) > MASK64:
@@ -344,8 +379,10 @@ def _notes(where: str, form: Json, actions: int) -> tuple[Json, ...]:
         for name, number in note.items():
             if name not in NOTES:
                 raise IncunabulaError(f"{where}: notes[{k}]: {no_such('field', name, NOTES)}")
-            if type(number) not in (int, float) or not math.isfinite(number):
+            least = 0 if name == "regret" else -sys.float_info.max
+            if type(number) not in (int, float) or not least <= number <= sys.float_info.max:
                 raise IncunabulaError(
-                    f"{where}: notes[{k}].{name}: expected a number, got {show(number)}"
+                    f"{where}: notes[{k}].{name}: expected a number"
+                    f"{' of at least 0' if name == 'regret' else ''}, got {show(number)}"
                 )
     return tuple(values)

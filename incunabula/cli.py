@@ -466,7 +466,8 @@ def run(command: Callable[[], object]) -> None:
         _discard_stdout()
         sys.exit(1)
     except OSError as error:
-        print(f"incunabula: {error}", file=sys.stderr)
+        what = f"the output can't be written: {error.strerror}" if _output_fails() else error
+        print(f"incunabula: {what}", file=sys.stderr)
         _discard_stdout()
         sys.exit(2)
 
@@ -474,6 +475,16 @@ def run(command: Callable[[], object]) -> None:
 def _warning_line(message: Warning | str, *_: object, **__: object) -> str:
     """A warning as users read it: what it says, not where in the code."""
     return f"incunabula: warning: {message}\n"
+
+
+def _output_fails() -> bool:
+    """Whether what is still to be printed can't be."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _discard_stdout() -> None:

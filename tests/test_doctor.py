@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,51 @@ def test_missing_extras_are_named_with_what_gets_them(
     line = next(line for line in outcome.out.splitlines() if line.startswith("extra"))
     assert line.endswith("; missing: nosuchpackage; get it: pip install 'incunabula[train]'")
     assert "train: numpy " in line
+
+
+@pytest.mark.parametrize("error", ["OSError", "ImportError"])
+def test_what_is_installed_and_cannot_be_imported_is_broken(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: str
+) -> None:
+    (tmp_path / "torch.py").write_text(f"raise {error}('libtorch.so: cannot open')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.split(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(doctor, "CHECKS", {})
+    monkeypatch.setattr(doctor, "versions", lambda *names: dict.fromkeys(names, "1.0"))
+    monkeypatch.setattr(metadata, "requires", lambda name: ["torch>=2; extra == 'train'"])
+    outcome = cli("doctor", "--no-speed")
+    fault = f"{error}: libtorch.so: cannot open"
+    assert outcome.status == 1
+    assert f"check        torch: {fault}" in outcome.out
+    assert f"train: nothing; can't be imported: torch ({fault})" in outcome.out
+    assert "something is broken" in outcome.out
+
+
+def test_a_look_that_fails_is_named_and_the_rest_goes_on(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError("out of order")
+
+    monkeypatch.setattr(doctor, "CHECKS", {})
+    for name in ("versions", "extras", "drawing"):
+        monkeypatch.setattr(doctor, name, fails)
+    outcome = cli("doctor", "--no-speed")
+    assert outcome.status == 1
+    for name in ("versions", "extras", "drawing"):
+        assert f"check        {name}: OSError: out of order" in outcome.out
+
+
+def test_a_folder_for_compiled_rules_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(doctor, "why_no_numba", lambda: None)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "deep"))
+    assert "file/deep: files can't be written there" in str(doctor._check_kept_code())
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new" / "deep"))
+    assert doctor._check_kept_code() is None
 
 
 def test_two_engines_that_differ_are_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,6 +137,21 @@ def test_what_was_measured_is_printed_even_if_the_disk_is_full(
     assert capsys.readouterr().out == "{'games': 4}\n"
 
 
+def test_a_full_device_is_told_as_the_output(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(SystemExit) as status:
+        run(lambda: print("games"))
+    assert status.value.code == 2
+    said = "incunabula: the output can't be written: No space left on device\n"
+    assert capsys.readouterr().err == said
+
+
 def test_a_start_that_fails_leaves_no_folder_behind(cli: Cli, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("choix")

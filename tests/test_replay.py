@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -141,17 +142,32 @@ BAD_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"edition_sha256": "12"}, r"edition_sha256: expected 64 hexadecimal digits, got '12'"),
     ({"edition_sha256": "0" * 64}, r"edition_sha256: no shipped edition is 'bibliogamo-tiny'"),
     ({"players": "me"}, r"players: expected a list, got 'me'"),
-    ({"players": []}, r"players: expected a name for each seat, got 0"),
+    ({"players": []}, r"players: expected a name for each seat, 1 to 64, got 0"),
     ({"players": ["a\x1b[2J"]}, r"players\[0\]: expected printable text"),
     ({"players": ["a", "b"], "scores": [0, 0]}, r"players: bibliogamo is for one, got 2"),
     ({"scores": [1, 2]}, r"scores: expected 1, one for each of the players, got 2"),
-    ({"scores": [0.0]}, r"scores\[0\]: expected a whole number, got 0.0"),
+    (
+        {"scores": [0.0]},
+        r"scores\[0\]: expected a whole number in -4\d+\.\.4\d+, got 0",
+    ),
     ({"scores": [999]}, r"scores\[0\]: the actions score 0, not 999"),
     ({"actions": []}, r"actions: the game isn't over after the 0 that are given"),
-    ({"actions": [1.0]}, r"actions\[0\]: expected a whole number of at least 0, got 1.0"),
-    ({"actions": [True]}, r"actions\[0\]: expected a whole number of at least 0, got true"),
-    ({"actions": [-1]}, r"actions\[0\]: expected a whole number of at least 0, got -1"),
-    ({"actions": ["1"]}, r"actions\[0\]: expected a whole number of at least 0, got '1'"),
+    (
+        {"actions": [1.0]},
+        r"actions\[0\]: expected a whole number in 0\.\.4\d+, got 1.0",
+    ),
+    (
+        {"actions": [True]},
+        r"actions\[0\]: expected a whole number in 0\.\.4\d+, got true",
+    ),
+    (
+        {"actions": [-1]},
+        r"actions\[0\]: expected a whole number in 0\.\.4\d+, got -1",
+    ),
+    (
+        {"actions": ["1"]},
+        r"actions\[0\]: expected a whole number in 0\.\.4\d+, got '1'",
+    ),
     ({"actions": [10**15]}, r"actions\[0\]: 1000000000000000 is not an action; expected 0\.\.19"),
     ({"actions": [4]}, r"actions\[0\]: action 4 is illegal \(Order of decisions\): phase hire"),
     ({"actions": {}}, r"actions: expected a list, got an empty mapping"),
@@ -161,8 +177,12 @@ BAD_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"deal": {"seed": str(2**64)}}, r"deal\.seed: expected decimal digits in quotes, at most"),
     ({"deal": {"seed": "07"}}, r"deal\.seed: expected decimal digits"),
     ({"deal": {"seed": "7", "prestige": 2}}, r"deal: prestige: expected an integer in 0\.\.1"),
-    ({"deal": {"seed": "7", "prestige": False}}, r"deal\.prestige: expected an integer"),
+    (
+        {"deal": {"seed": "7", "prestige": False}},
+        r"deal\.prestige: expected a whole .* got false",
+    ),
     ({"deal": {"seed": "7", "tip": 1}}, r"deal: fields missing or unknown: tip"),
+    ({"deal": {"tape": None}}, r"deal\.tape: expected a mapping, got null"),
     ({"deal": {"tape": {"shuffles": [[1]]}}}, r"deal: tape\.shuffles\[0\]: must list each card"),
     ({"deal": {"tape": {"shuffles": SHUFFLES}}}, r"deal: tape\.prestige: missing"),
     ({"finished": 1}, r"finished: expected true or false, got 1"),
@@ -190,6 +210,8 @@ def test_wrong_notes_are_named(tmp_path: Path) -> None:
         ({"joy": 1}, "notes[1]: there is no field 'joy'"),
         ({"luck": "much"}, "notes[1].luck: expected a number, got 'much'"),
         ({"luck": True}, "notes[1].luck: expected a number, got true"),
+        ({"value": 10**400}, "notes[1].value: expected a number, got 1000"),
+        ({"regret": -0.5}, "notes[1].regret: expected a number of at least 0, got -0.5"),
     ):
         notes = [{}, note, *[{}] * (len(good.actions) - 2)]
         assert said in error_of(path, changed(good, notes=notes))
@@ -212,6 +234,21 @@ def test_an_action_too_many_and_one_too_few(tmp_path: Path) -> None:
     assert "line 1: num_players: this edition is for 2, 3, 4 players, got 5" in error_of(
         path, three
     )
+
+
+def test_actions_without_end_are_refused_at_once(tmp_path: Path) -> None:
+    good = random_replay(TINY)
+    line = changed(good, actions=[*good.actions, *[0] * 300_000])
+    began = time.process_time()
+    said = error_of(tmp_path / "games.jsonl", changed(good) * 100 + line)
+    assert f"line 101: actions[{len(good.actions)}]: the game was over before action 0" in said
+    assert time.process_time() - began < 5  # where every action is tried, tens of seconds
+
+
+def test_a_mark_at_the_start_that_editors_write_is_passed_over(tmp_path: Path) -> None:
+    good, path = random_replay(TINY), tmp_path / "games.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + replay_line(good) * 2)
+    assert load_replays(path) == [good, good]
 
 
 def test_a_tape_that_runs_out(tmp_path: Path) -> None:
@@ -240,9 +277,13 @@ def test_what_was_changed_is_noticed_even_if_it_could_be(tmp_path: Path) -> None
         (b"[" * 100_000, "line 1: isn't JSON, or is cut off"),
         (b'{"a":' * 50_000, "line 1: isn't JSON, or is cut off"),
         (b'{"format": NaN}', "line 1: isn't JSON, or is cut off: NaN is no number"),
-        (b'{"format": ' + b"9" * 5000 + b"}", "line 1: isn't JSON, or is cut off: "),
-        (b'{"format": 1, "format": 1}', "the field 'format' stands twice"),
+        (
+            b'{"format": ' + b"9" * 5000 + b"}",
+            "line 1: holds a whole number of thousands of",
+        ),
+        (b'{"format": 1, "format": 1}', "line 1: the field 'format' stands twice"),
         (b" " * (MAX_LINE + 2), "line 1: is longer than 4,194,304 bytes"),
+        (gzip.compress(b"\n" * (1 << 20)), "line 65537: blank lines of more than 65,536 bytes"),
         (b"\x1f\x8b\x08rubbish", "can't be read: "),
         (b"\n\n" + b"\x00" * 10, "line 3: isn't JSON, or is cut off"),
     ],
@@ -341,6 +382,28 @@ def test_nothing_half_is_left(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["games.jsonl"]
     with pytest.raises(IncunabulaError, match="can't be written: No such file"):
         write_replays(tmp_path / "none" / "games.jsonl", [good])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such pipes")
+def test_what_is_no_file_is_not_replaced_and_links_are_followed(tmp_path: Path) -> None:
+    good, target, link = random_replay(TINY), tmp_path / "games.jsonl", tmp_path / "link.jsonl"
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe", ".", ""):
+        with pytest.raises(IncunabulaError, match="can't be written: it must be a regular file"):
+            write_replays(tmp_path / name, [good])
+    for name in ("a\0b", "n" * 300):
+        with pytest.raises(IncunabulaError, match="can't be written: "):
+            write_replays(tmp_path / name, [good])
+    link.symlink_to("games.jsonl")
+    for replays in ([good], [good, good]):  # there is no such file yet; then there is
+        write_replays(link, replays)
+        assert load_replays(target) == replays
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(IncunabulaError, match="loop: can't be written: "):
+        write_replays(tmp_path / "loop", [good])
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["folder", "games.jsonl", "link.jsonl", "loop", "pipe"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of another kind")

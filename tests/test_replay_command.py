@@ -114,6 +114,31 @@ def test_a_page(cli: Cli, table: Path, tmp_path: Path) -> None:
     assert "can't be written" in cli("replay", table, "--html", tmp_path / "no" / "a.html").err
 
 
+def test_places_where_no_page_can_be(cli: Cli, table: Path, tmp_path: Path) -> None:
+    content, link = table.read_bytes(), tmp_path / "link"
+    link.symlink_to(table)
+    for place, said in (
+        ("", "html: the file's name is empty"),
+        (".", ".: can't be written: it must be a regular file"),
+        ("/", "/: can't be written: it must be a regular file"),
+        ("a\0b", "can't be written: embedded null byte"),
+        (table, "is the file of replays itself"),
+        (link, "is the file of replays itself"),
+    ):
+        outcome = cli("replay", table, "--html", place)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert said in outcome.err
+        assert outcome.err.count("\n") == 1
+    assert table.read_bytes() == content
+
+
+def test_the_edition_has_its_own_name(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    write_replays(path, [replace(random_replay(TINY), edition="the best")])
+    assert f"edition {TINY}, seed 7" in cli("replay", path).out
+    assert json.loads(cli("replay", path, "--json").out)["edition"] == TINY
+
+
 def test_lines_found_in_hindsight_are_games_too(tmp_path: Path) -> None:
     edition, path = load_edition(TINY), tmp_path / "lines.jsonl"
     lines = [best_line(edition, seed, width=4) for seed in (3, 4)]

@@ -143,6 +143,38 @@ def test_what_fails_leaves_no_file(tmp_path: Path) -> None:
         evaluate(["random"], games=1, record=tmp_path / "file", **TINY)
 
 
+@pytest.mark.parametrize("game", ["evaluate", "versus", "league"])
+def test_what_cannot_be_recorded_is_told_before_the_first_game(tmp_path: Path, game: str) -> None:
+    if game == "league":
+        pytest.importorskip("choix")
+    (tmp_path / ("league.jsonl" if game == "league" else "b.jsonl")).mkdir()
+    asked = []
+
+    class Asked(Agent):
+        """Takes note of being asked."""
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def act(self, view: View) -> Any:
+            asked.append(self.name)
+            return view.action_mask.argmax(axis=1)
+
+    agents = [Asked("a"), Asked("b")]
+    play = {
+        "evaluate": lambda record: evaluate(agents, games=2, record=record, **TINY),
+        "versus": lambda record: evaluate_versus(
+            agents, deals=1, against="random", record=record, **TABLE
+        ),
+        "league": lambda record: league(agents, deals=1, record=record, **TABLE),
+    }[game]
+    with pytest.raises(IncunabulaError, match=r"\.jsonl: can't be written: it must be a regular"):
+        play(tmp_path)
+    with pytest.raises(IncunabulaError, match=r"record: .* files can't be written there: embedded"):
+        play("a\0b")
+    assert not asked
+
+
 def test_names_of_files() -> None:
     names = ["greedy", "runs/demo", "runs demo", "rollouts(greedy, 128)", "../x", "é", "GREEDY", ""]
     found = file_names(names)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib.resources
+import io
 import os
 import re
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import metadata
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -31,12 +35,16 @@ from incunabula.training.evaluation.tables import plain_console
 from incunabula.training.policies import RUNS
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 CORE = ("gymnasium", "pydantic", "pyyaml", "typer", "rich")
 SECONDS = 0.8  # of play in each game
 NUM_ENVS = 64
 MOST_STEPS = 5_000  # of the trial games, which are far shorter
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NO_DRAWING: Json = {"display": False, "pillow": None, "chromium": None}
+TOOLS = ("docs", "dev")  # extras whose packages the programs don't import
+MODULES = {"pillow": "PIL.Image", "pygame-ce": "pygame"}  # of packages with another name
 ENGINES: dict[str, Callable[..., Engine]] = {
     "bibliogamo": BibliogamoEngine,
     "scriptorium": ScriptoriumEngine,
@@ -58,10 +66,11 @@ def examine(*, speed: bool = True) -> Json:
     """What is installed and works here, as JSON values.
 
     Returns:
-        `ok` (no check failed), `versions`, `machine`, `checks` (`what`, `fault`: null where
-        all is well), `backend` (`auto`: what it stands for, `why_no_numba`), `speed` (one entry a
-        game; none if it isn't to be measured), `extras` (`extra`, `installed`, `missing`, `get`),
-        `torch` (null where it isn't installed), `drawing` and `folders`.
+        `ok` (no check failed, nothing installed is broken), `versions`, `machine`, `checks`
+        (`what`, `fault`: null where all is well), `backend` (`auto`: what it stands for,
+        `why_no_numba`), `speed` (one entry a game; none if it isn't to be measured), `extras`
+        (`extra`, `installed`, `broken`: what is installed and can't be imported, and why,
+        `missing`, `get`), `torch` (null where it isn't installed or doesn't work), `drawing` and `folders`.
     """
     checks = [{"what": what, "fault": _fault(check)} for what, check in CHECKS.items()]
     speeds: list[Json] = []
@@ -69,18 +78,19 @@ def examine(*, speed: bool = True) -> Json:
         speeds = [speed_of(game) for game in GAMES]
         if chosen_backend("auto") == "numba":  # compiled by now
             checks.append({"what": "the same games on numba", "fault": _fault(_check_numba)})
-    return {
-        "ok": not any(check["fault"] for check in checks),
-        "versions": versions(*CORE),
+    found = {
+        "versions": _looked_at(checks, "versions", lambda: versions(*CORE), {}),
         "machine": machine(),
         "checks": checks,
         "backend": {"auto": chosen_backend("auto"), "why_no_numba": why_no_numba()},
         "speed": speeds,
-        "extras": extras(),
-        "torch": torch_facts(),
-        "drawing": drawing(),
+        "extras": _looked_at(checks, "extras", extras, []),
+        "torch": _looked_at(checks, "torch", torch_facts, None),
+        "drawing": _looked_at(checks, "drawing", drawing, dict(NO_DRAWING)),
         "folders": folders(),
     }
+    broken = any(check["fault"] for check in checks) or any(e["broken"] for e in found["extras"])
+    return {"ok": not broken, **found}
 
 
 # Checks -------------------------------------------------------------------------------------------
@@ -92,6 +102,20 @@ def _fault(check: Callable[[], str | None]) -> str | None:
         return check()
     except Exception as error:  # whatever is broken is to be named, not to end the examination
         return f"{type(error).__name__}: {error}"
+
+
+def _looked_at(checks: list[Json], what: str, look: Callable[[], T], otherwise: T) -> T:
+    """What there is; where looking fails, that is one more check, and ``otherwise`` stands here."""
+    found = otherwise
+
+    def check() -> None:
+        nonlocal found
+        found = look()
+
+    fault = _fault(check)
+    if fault is not None:
+        checks.append({"what": what, "fault": fault})
+    return found
 
 
 def _check_editions() -> str | None:
@@ -132,11 +156,24 @@ def _check_numba() -> str | None:
     return None
 
 
+def _check_kept_code() -> str | None:
+    """Whether numba can keep what it compiles where it has been told to."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if not named or why_no_numba():
+        return None
+    folder = Path(named)
+    there = next(part for part in (folder, *folder.parents) if part.exists())
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return None
+    return f"NUMBA_CACHE_DIR: {named}: files can't be written there; rules are compiled each time"
+
+
 CHECKS: dict[str, Callable[[], str | None]] = {
     "shipped editions": _check_editions,
     "shipped policies": _check_policies,
     "Gymnasium environments": _check_environments,
     "games on NumPy": _check_games,
+    "folder for compiled rules": _check_kept_code,
 }
 
 
@@ -215,23 +252,33 @@ def extras() -> list[Json]:
 
 def _extra(extra: str, names: list[str]) -> Json:
     found = versions(*names)
-    installed = {name: found[name] for name in names if found[name] is not None}
+    have = [name for name in names if found[name] is not None]
+    imported = {} if extra in TOOLS else {name: _fault(partial(_import, name)) for name in have}
+    broken = {name: fault for name, fault in imported.items() if fault is not None}
     return {
         "extra": extra,
-        "installed": installed,
-        "missing": [name for name in names if name not in installed],
+        "installed": {name: found[name] for name in have if name not in broken},
+        "broken": broken,
+        "missing": [name for name in names if name not in have],
         "get": f"pip install 'incunabula[{extra}]'",
     }
 
 
+def _import(package: str) -> None:
+    """Import a package by its name in the registry."""
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):  # pygame greets
+        warnings.simplefilter("ignore")
+        import_module(MODULES.get(package, package.replace("-", "_")))
+
+
 def torch_facts() -> Json | None:
     """Version of torch, and whether it multiplies bfloat16 in hardware; null without torch."""
-    try:
-        import torch
-
-        from incunabula.training.ppo.precision import choose_device, has_bf16
-    except ImportError:
+    if find_spec("torch") is None:
         return None
+    import torch
+
+    from incunabula.training.ppo.precision import choose_device, has_bf16
+
     return {
         "version": torch.__version__,
         "threads": torch.get_num_threads(),
@@ -290,9 +337,13 @@ def _lines(found: Json) -> Iterator[tuple[str, str]]:
         yield "speed", _speed_text(speed)
     for extra in found["extras"]:
         have = ", ".join(f"{name} {text}" for name, text in extra["installed"].items())
-        missing = ", ".join(extra["missing"])
-        lacks = f"missing: {missing}; get it: {extra['get']}"
-        yield "extra", f"{extra['extra']}: {have or 'nothing'}" + (f"; {lacks}" if missing else "")
+        text = f"{extra['extra']}: {have or 'nothing'}"
+        if extra["broken"]:
+            faults = ", ".join(f"{name} ({why})" for name, why in extra["broken"].items())
+            text += f"; can't be imported: {faults}"
+        if extra["missing"]:
+            text += f"; missing: {', '.join(extra['missing'])}; get it: {extra['get']}"
+        yield "extra", text
     torch = found["torch"]
     if torch is not None:
         bf16 = "bfloat16" if torch["bfloat16"] else "float32 alone, the processor has no bfloat16"

@@ -119,7 +119,7 @@ def evaluate(
         return {"seed": str(deals[game])} | chosen
 
     with (
-        record_folder(record) as folder,
+        record_folder(record, files.values()) as folder,
         SlowProgress((len(players) + (par_width is not None)) * games) as progress,
     ):
         for name, agent in players.items():

@@ -46,7 +46,7 @@ def kept_if_used(folder: str | Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             for part in made:
                 part.rmdir()
         raise

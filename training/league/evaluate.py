@@ -114,7 +114,7 @@ def evaluate_versus(
         return {"seed": str(list_of_deals[game // num_players])}
 
     with (
-        record_folder(record) as folder,
+        record_folder(record, files.values()) as folder,
         SlowProgress(len(players) * deals * num_players) as progress,
     ):
         for name, agent in players.items():

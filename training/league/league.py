@@ -146,7 +146,7 @@ def league(
         return {"seed": str(list_of_deals[game // settings])}
 
     with (
-        record_folder(record) as folder,
+        record_folder(record, ["league"]) as folder,
         recorded(folder, "league", edition, seated, deal) as recorder,
         SlowProgress(total, f"{total:,} games") as progress,
     ):

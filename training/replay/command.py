@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from incunabula.envs.chance import as_seed
 from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.files import file_to_write
 from incunabula.envs.playback import edition_of
 from incunabula.envs.replay import Replay
 from incunabula.training.evaluation.command import deliver, print_json
@@ -48,6 +50,8 @@ def run_replay(
     """Verify a file of games; list them, or show one of them."""
     if not file.strip():
         raise IncunabulaError(f"file: expected a file of replays, got {file!r}")
+    if html is not None:
+        _check_page(html, file)
     budget = _budget(agent, simulations, seconds_per_move)
     seed = as_seed(seed)
     given = None if edition is None else load_any_edition(edition)
@@ -114,6 +118,18 @@ def _frames(
             progress.advance(1)
 
         return game_frames(replay, edition, adviser, drawn=drawn, on_position=seen)
+
+
+def _check_page(html: str, file: str) -> None:
+    """See that a page can take this name, before the games are played."""
+    if not html.strip():
+        raise IncunabulaError("html: the file's name is empty")
+    page = file_to_write(Path(html))
+    same = False
+    with contextlib.suppress(OSError, ValueError):  # where one of them isn't there
+        same = page.samefile(file)
+    if same:
+        raise IncunabulaError(f"html: {html} is the file of replays itself; choose another")
 
 
 def _write_page(path: Path, shown: Json) -> Path:

@@ -25,12 +25,17 @@ def load_games(path: str | Path, edition: BaseEdition | None = None) -> list[Rep
     Args:
         edition: what they were played with; by default the shipped editions whose hashes they name.
 
+    Returns:
+        the games, with the edition's own name whatever the file calls it.
+
     Raises:
         IncunabulaError: as ``load_replays``; or a line found in hindsight isn't what it claims.
     """
     games = list(_games(path, edition))
     verify(games, edition)
-    return games
+    first = {game.edition_sha256: game for game in games}
+    names = {sha256: edition_of(game, edition).name for sha256, game in first.items()}
+    return [dataclasses.replace(game, edition=names[game.edition_sha256]) for game in games]
 
 
 def _games(path: str | Path, edition: BaseEdition | None) -> Iterator[Replay]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine, Json
-from incunabula.envs.files import written_whole
+from incunabula.envs.files import file_to_write, written_whole
 from incunabula.envs.replay import Replay, player_name, replay_line
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.evaluation.rows import Part
@@ -92,19 +92,30 @@ def recorded(
     if folder is None:
         yield None
         return
-    with written_whole(folder / f"{name}.jsonl") as write:
+    with written_whole(_file(folder, name)) as write:
         yield Recorder(write, edition, players, deal)
 
 
 @contextlib.contextmanager
-def record_folder(folder: str | Path | None) -> Iterator[Path | None]:
+def record_folder(folder: str | Path | None, names: Iterable[str]) -> Iterator[Path | None]:
     """The folder to record in, made if need be; taken away again should nothing come of it.
 
+    Args:
+        names: of the files that are to be recorded there; see ``recorded``.
+
     Raises:
-        IncunabulaError: files can't be written there.
+        IncunabulaError: files can't be written there, or not under one of these names.
     """
     with kept_if_used(folder):
-        yield None if folder is None else check_folder(folder, "record")
+        found = None if folder is None else check_folder(folder, "record")
+        if found is not None:
+            for name in names:
+                file_to_write(_file(found, name))
+        yield found
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.jsonl"
 
 
 def file_names(names: Sequence[str]) -> dict[str, str]:
