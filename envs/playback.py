@@ -156,7 +156,7 @@ def _verify_batch(replays: Sequence[Replay], edition: BaseEdition) -> None:
         rows = np.flatnonzero(live & (lengths > k))
         if not rows.size:
             break
-        actions = np.array([replays[row].actions[k] for row in rows], np.int64)
+        actions = np.array([replays[row].actions[k] for row in rows.tolist()], np.int64)
         known = np.minimum(actions, engine.actions.n - 1)
         legal = engine.mask[rows, known] & (known == actions)
         for bad, action in zip(rows[~legal].tolist(), actions[~legal].tolist(), strict=True):

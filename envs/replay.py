@@ -258,7 +258,7 @@ def _unpacked(raw: BinaryIO) -> BinaryIO:
     raw.seek(0)
     if start != GZIP:
         return raw
-    return io.BufferedReader(gzip.GzipFile(fileobj=raw))  # type: ignore[arg-type]
+    return io.BufferedReader(gzip.GzipFile(fileobj=raw))
 
 
 def _object(where: str, line: bytes) -> Json:

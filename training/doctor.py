@@ -79,18 +79,21 @@ def examine(*, speed: bool = True) -> Json:
         speeds = [speed_of(game) for game in GAMES]
         if chosen_backend("auto") == "numba":  # compiled by now
             checks.append({"what": "the same games on numba", "fault": _fault(_check_numba)})
-    found = {
-        "versions": _looked_at(checks, "versions", lambda: versions(*CORE), {}),
+    none: Json = {}
+    looked: list[Json] = []
+    known = _looked_at(checks, "extras", extras, looked)
+    found: Json = {
+        "versions": _looked_at(checks, "versions", lambda: dict(versions(*CORE)), none),
         "machine": machine(),
         "checks": checks,
         "backend": {"auto": chosen_backend("auto"), "why_no_numba": why_no_numba()},
         "speed": speeds,
-        "extras": _looked_at(checks, "extras", extras, []),
+        "extras": known,
         "torch": _looked_at(checks, "torch", torch_facts, None),
         "drawing": _looked_at(checks, "drawing", drawing, dict(NO_DRAWING)),
         "folders": folders(),
     }
-    broken = any(check["fault"] for check in checks) or any(e["broken"] for e in found["extras"])
+    broken = any(check["fault"] for check in checks) or any(e["broken"] for e in known)
     return {"ok": not broken, **found}
 
 
