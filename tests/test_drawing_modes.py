@@ -238,3 +238,28 @@ def test_a_missing_package_gives_one_clear_sentence(
         )
         assert isinstance(e.value, TypeError)  # stable-baselines3 then goes on without pictures
     assert BibliogamoEnv(render_mode="ansi").render_mode == "ansi"
+
+
+def test_closing_one_window_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr(Window, "_wait", lambda self: None)
+    name = "incunabula:incunabula/Bibliogamo-tiny-v0"
+    first, other = (gymnasium.make(name, render_mode="human") for _ in range(2))
+    first.reset(seed=0)
+    other.reset(seed=1)
+    copied = copy.deepcopy(other)
+    first.close()
+    other.reset(seed=2)
+    copied.reset(seed=3)
+    other.close()
+    copied.reset(seed=4)
+    copied.close()
+    first.reset(seed=5)  # opens it again
+    first.close()
+
+
+def test_an_sb3_batch_is_rendered_as_text() -> None:
+    sb3 = pytest.importorskip("incunabula.envs.adapters.sb3")
+    batch = sb3.BibliogamoSB3VecEnv(2, seed=0, edition="bibliogamo-tiny", render_mode="ansi")
+    batch.reset()
+    assert batch.render() == "\n\n".join(batch.env_method("render"))

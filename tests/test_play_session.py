@@ -93,10 +93,19 @@ def test_an_agent_that_fails_leaves_the_game_as_it_was() -> None:
     assert position(session) == before
 
 
+def to_undone(session: Session) -> None:
+    """Play until the last action can be taken back."""
+    seed = 0
+    while session.no_undo:
+        if session.over:
+            session.restart()
+        play_on(session, 1, seed)
+        seed += 1
+
+
 def test_changes_name_the_position() -> None:
     session, numbers = seated("bibliogamo"), []
-    while session.no_undo:
-        play_on(session, 1)
+    to_undone(session)
     for change in (session.undo, session.restart, lambda: play_on(session, 1)):
         numbers.append(session.moment.number)
         change()
@@ -112,11 +121,22 @@ def test_changes_name_the_position() -> None:
 
 
 @pytest.mark.parametrize("game", ["bibliogamo", "scriptorium"])
+def test_a_game_that_is_over_stays_over(game: str) -> None:
+    options: dict[str, Any] = {} if game == "bibliogamo" else {"players": 2, "seat": "all"}
+    session = seated(game, **options)
+    play_on(session)
+    assert not session.moment.facts["undo"]
+    with pytest.raises(IncunabulaError, match=r"^The game is over, and its deal is known\.$"):
+        session.undo()
+    assert session.over
+
+
+@pytest.mark.parametrize("game", ["bibliogamo", "scriptorium"])
 def test_undo_gives_back_exactly_what_was(game: str) -> None:
     session, undone = seated(game), 0
     straight = seated(game)
     while not session.over:
-        before, action = position(session), legal(session)[-1]
+        before, action = position(session), legal(session)[0]
         session.act(action)
         straight.act(action)
         if not session.no_undo:
@@ -291,7 +311,10 @@ def test_a_file_holds_one_game(tmp_path: Path) -> None:
         ({"game": "scriptorium", "seat": "2"}, "seats in 0..1"),
         ({"game": "scriptorium", "seat": "0,,1"}, "none empty"),
         ({"game": "scriptorium", "seat": "all", "against": "greedy"}, "persons have all"),
-        ({"game": "scriptorium", "against": "greedy,random"}, "expected one agent, or 1"),
+        (
+            {"game": "scriptorium", "against": "greedy,random"},
+            "expected one agent, for seat 1, got 2",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_set_is_refused(options: dict[str, Any], said: str) -> None:

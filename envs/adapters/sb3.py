@@ -183,6 +183,13 @@ class GamesSB3VecEnv(VecEnv):
         # Monitor stands for infos[i]["episode"], which come from the engine itself.
         return [wrapper_class is Monitor for _ in self._indices(indices)]
 
+    def render(self, mode: str | None = None) -> Any:
+        """The boards: under ``ansi`` one text, game after game; else as stable-baselines3 does."""
+        if (mode or self.render_mode) != ANSI:
+            return super().render(mode)
+        self._check_dealt()
+        return "\n\n".join(self.games.draw(i) for i in range(self.num_envs))
+
     def get_images(self) -> Sequence[Pixels | None]:
         if self.render_mode != PIXELS:
             return [None] * self.num_envs

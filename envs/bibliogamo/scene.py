@@ -251,9 +251,11 @@ def _hand(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
     full = min(max(len(shown), edition.rules.hand_size), MOST_CARDS)
     places, _ = grid(inside, full, CARD_ASPECT, 140.0, 12.0 if full < 12 else 6.0)
     places = centred(places, inside)
+    # Any card pays, and after the end none hires: there the ban (R4, R11) says nothing of the hand.
+    banned = None if state["phase"] in ("pay", "over") else state["banned"]
     for slot, card in enumerate(shown):
         with pen.marked(f"hand:{slot}"):
-            hand_card(pen, places[slot], edition, edition.cards[card], state["banned"])
+            hand_card(pen, places[slot], edition, edition.cards[card], banned)
 
 
 def _piles(pen: Pen, box: Box, state: Json) -> None:

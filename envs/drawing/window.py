@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,18 @@ from incunabula.envs.errors import IncunabulaError
 
 
 class Window:
-    """A window of its own, which opens with the first picture.
+    """A window, which opens with the first picture.
 
-    A player who closes it isn't bothered again until ``close`` was called. A copy is a window that
-    hasn't been opened.
+    pygame has one for a process: several games take turns in it, and it is there until the last of
+    them is closed. A player who closes it isn't bothered again until ``close`` was called. A copy
+    is a window that hasn't been opened.
 
     Args:
         title: what its frame says.
         fps: pictures a second; ``show`` waits so long.
     """
+
+    _open_ones: ClassVar[set[int]] = set()  # ids of those that show something
 
     def __init__(self, title: str, fps: float) -> None:
         self.title, self.fps = title, fps
@@ -42,7 +45,7 @@ class Window:
         if self._shut:
             return
         pygame = _pygame()
-        if self._screen is None:
+        if self._screen is None or pygame.display.get_surface() is not self._screen:
             self._open(pygame, pixels.shape[1], pixels.shape[0])
         picture = pygame.surfarray.make_surface(pixels.swapaxes(0, 1))
         self._screen.blit(picture, (0, 0))
@@ -67,12 +70,15 @@ class Window:
             ) from None
         pygame.display.set_caption(self.title)
         self._clock = pygame.time.Clock()
+        self._open_ones.add(id(self))
 
     def close(self) -> None:
         """Close it, if it is open; the next picture opens it again."""
         if self._screen is not None:
             self._screen = self._clock = None
-            _pygame().display.quit()
+            self._open_ones.discard(id(self))
+            if not self._open_ones:
+                _pygame().display.quit()
         self._shut = False
 
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
 import webbrowser
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 from incunabula.agents.registry import AGENTS, OPTIMAL, SEARCHERS
-from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import IncunabulaError, MissingExtraError
 from incunabula.envs.playback import edition_of
 from incunabula.envs.replay import Replay
 from incunabula.training.evaluation.command import check_game
+from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.play.saves import Saves, replay_from_file
-from incunabula.training.play.session import Session
+from incunabula.training.play.session import Session, check_seed
 from incunabula.training.play.table import PERSON, Table, set_table
+
+SLOW = 3.0  # seconds after which the terminal says what is waited for
+GETTING_READY = (
+    "incunabula: getting the agents ready; what they need is compiled once on a machine, which "
+    "takes up to a minute"
+)
 
 
 def run_play(
@@ -51,24 +62,68 @@ def run_play(
             if seat is None:
                 seat, held = _seats_of(replay)
                 against = against or held
-    table = set_table(game, edition, players=players, seat=seat, against=against, hint=hint)
-    deal = None if seed is None else {"seed": str(as_seed(seed))}
-    session = Session(table, deal, replay)
-    saves = Saves(record or ".", record is not None)
-    server = Server(session, saves, port)
+    if seed is not None:
+        check_seed(seed)
+    with _told_if_slow():
+        table = set_table(game, edition, players=players, seat=seat, against=against, hint=hint)
+    with kept_if_used(record):
+        saves = Saves("." if record is None else check_folder(record, "record"), record is not None)
+        with _told_if_slow():
+            session = Session(table, None if seed is None else {"seed": str(seed)}, replay)
+        server = Server(session, saves, port)
 
-    def started() -> None:
-        print(f"{_who(table)}\nOpen {server.address} in a browser; Ctrl-C ends the game.")
-        sys.stdout.flush()
-        if browser:
-            webbrowser.open(server.address)
+        def started() -> None:
+            print(f"{_who(table)}\nOpen {server.address} in a browser; Ctrl-C ends the game.")
+            sys.stdout.flush()
+            if browser:
+                webbrowser.open(server.address)
 
-    try:
-        server.run(started)
-    except KeyboardInterrupt:
+        saved = None
+        try:
+            with _ended_by_signals():
+                server.run(started)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            if record is not None and session.actions:
+                saved = saves.save(session)
         print(file=sys.stderr)
-    if record is not None and session.actions:
-        print(f"Saved: {saves.save(session)}")
+        if saved is not None:
+            print(f"Saved: {saved}")
+
+
+@contextlib.contextmanager
+def _told_if_slow() -> Iterator[None]:
+    """Say so on the terminal if what is done inside takes its time."""
+    timer = threading.Timer(SLOW, lambda: print(GETTING_READY, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP (a terminal that is closed) do inside what Ctrl-C does.
+
+    The server answers SIGINT and SIGTERM by closing, and then raises them once more.
+    """
+    handlers: dict[str, Callable[[int, FrameType | None], object]] = {
+        "SIGTERM": signal.default_int_handler,
+        "SIGHUP": lambda number, frame: signal.raise_signal(signal.SIGTERM),
+    }
+    before = {}
+    for name, handler in handlers.items():
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)
 
 
 def _who(table: Table) -> str:

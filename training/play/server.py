@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from incunabula.envs.chance import MASK64
 from incunabula.envs.documents import show
 from incunabula.envs.engine import Json
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
@@ -25,7 +24,7 @@ from incunabula.envs.replay import MAX_LINE, replay_line
 from incunabula.training.play.guard import App, Guard
 from incunabula.training.play.html import PAGE, PARTS, packed, page_file, replay_html
 from incunabula.training.play.saves import Saves, replay_from_text
-from incunabula.training.play.session import Moment, Session, StaleError
+from incunabula.training.play.session import Moment, Session, StaleError, check_seed
 
 HOST = "127.0.0.1"
 MOST_BYTES = MAX_LINE + (1 << 20)  # of a body: a replay as text within JSON, and some room
@@ -167,7 +166,8 @@ class Room:
             return {}
         if not (isinstance(seed, str) and seed.isascii() and seed.isdigit() and len(seed) <= 20):
             raise IncunabulaError(f"seed: expected digits, got {show(seed)}")
-        self.session.restart({"seed": str(int(seed) & MASK64)})
+        check_seed(int(seed))
+        self.session.restart({"seed": str(int(seed))})
         return {}
 
 

@@ -17,7 +17,7 @@ from incunabula import __version__
 from incunabula.agents.agent import Agent, View, ask
 from incunabula.agents.seat.driver import LUCK_STREAM
 from incunabula.envs.bibliogamo.edition import GAME as BIBLIOGAMO
-from incunabula.envs.chance import key
+from incunabula.envs.chance import MASK64, key
 from incunabula.envs.engine import Engine, Json
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.playback import new_engine, verify
@@ -213,6 +213,8 @@ class Session:
         """Why the last action can't be taken back; empty if it can."""
         if not self.actions:
             return "Nothing has been done yet."
+        if self.over:
+            return "The game is over, and its deal is known."
         if self.table.agents[self._seats[-1]] is not None:
             return "Another seat has moved since."
         if _drawn(self._before[-1], self.engine) != _drawn(self.engine.state, self.engine):
@@ -223,7 +225,8 @@ class Session:
         """Take the last action back.
 
         Raises:
-            IncunabulaError: another seat has moved since, or something was revealed.
+            IncunabulaError: another seat has moved since, something was revealed, or the game is
+                over.
         """
         if self.no_undo:
             raise IncunabulaError(self.no_undo)
@@ -323,6 +326,12 @@ class Session:
         if self.to_move in persons:
             return int(self.to_move)
         return next((seat for seat in reversed(self._seats) if seat in persons), persons[0])
+
+
+def check_seed(seed: int) -> None:
+    """Raise IncunabulaError unless replays can hold it."""
+    if not 0 <= seed <= MASK64:
+        raise IncunabulaError(f"seed: expected a number in 0..{MASK64} (2^64 - 1), got {seed}")
 
 
 def _drawn(state: Any, engine: Engine) -> tuple[int, ...]:

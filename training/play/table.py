@@ -103,16 +103,19 @@ def _seated(
         raise IncunabulaError(
             f"players: this edition is for {', '.join(map(str, allowed))} players, got {count}"
         )
-    persons = _persons(seat or "0", count)
+    persons = _persons("0" if seat is None else seat, count)
     others = [k for k in range(count) if k not in persons]
     if against is not None and not others:
         raise IncunabulaError("against: persons have all the seats; leave this out")
-    specs = listed("against", against or "greedy")
+    specs = listed("against", "greedy" if against is None else against)
     if len(specs) not in (1, len(others)) and others:
-        raise IncunabulaError(
-            f"against: expected one agent, or {len(others)} for seats "
-            f"{', '.join(map(str, others))}, got {len(specs)}"
+        seats = ", ".join(map(str, others))
+        wanted = (
+            f"one agent, or {len(others)} for seats {seats}"
+            if len(others) > 1
+            else f"one agent, for seat {seats}"
         )
+        raise IncunabulaError(f"against: expected {wanted}, got {len(specs)}")
     named = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=False))
     made = {spec: make_agent(spec, edition) for spec in set(named.values())}
     return tuple(made[named[k]] if k in named else None for k in range(count))
@@ -121,13 +124,14 @@ def _seated(
 def _persons(seat: str, players: int) -> Sequence[int]:
     if seat.strip() == EVERYBODY:
         return range(players)
+    seats = {str(number): number for number in range(players)}
     entries = listed("seat", seat)
-    if any(not (entry.isascii() and entry.isdigit() and int(entry) < players) for entry in entries):
+    if not set(entries) <= set(seats) or len(set(entries)) < len(entries):
         raise IncunabulaError(
-            f"seat: expected seats in 0..{players - 1} separated by commas, or {EVERYBODY}, "
-            f"got {seat!r}"
+            f"seat: expected seats in 0..{players - 1}, each once, separated by commas, or "
+            f"{EVERYBODY}, got {seat!r}"
         )
-    return [int(entry) for entry in entries]
+    return [seats[entry] for entry in entries]
 
 
 def _advisers(edition: BaseEdition) -> list[str]:
