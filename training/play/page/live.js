@@ -25,7 +25,10 @@ async function change(path, body, done) {
   if (live.busy) return say("One moment: the last move is still being played.");
   live.busy = true;
   document.body.classList.add("busy");
-  const patience = setTimeout(() => say("The others are thinking…"), 700);
+  const patience = setTimeout(
+    () => say(path === "hint" ? "The agent is thinking…" : "The others are thinking…"),
+    700,
+  );
   try {
     const { status, answer } = await call(path, { at: live.number, seen: live.serial, ...body });
     clearTimeout(patience);
