@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 
 from incunabula.envs.drawing.lettering import SMALLEST, fitted
 from incunabula.envs.drawing.palette import EDGE, FADED, INK, PANEL
@@ -19,6 +20,13 @@ from incunabula.envs.drawing.scene import (
     Shape,
     Text,
 )
+
+
+class Look(TypedDict, total=False):
+    """How a shape's stroke and the whole of it are painted; see ``Style``."""
+
+    width: float
+    opacity: float
 
 
 @dataclass(frozen=True)
@@ -88,19 +96,12 @@ class Pen:
         stroke: str | None = None,
         *,
         radius: float = 0.0,
-        width: float = 1.0,
-        opacity: float = 1.0,
+        **look: Unpack[Look],
     ) -> None:
         """A filled box."""
+        x, y, w, h = box.x, box.y, box.w, box.h
         self.shapes.append(
-            Rect(
-                *(box.x, box.y, box.w, box.h, radius),
-                fill=fill,
-                stroke=stroke,
-                width=width,
-                opacity=opacity,
-                mark=self._mark,
-            )
+            Rect(x, y, w, h, radius, fill=fill, stroke=stroke, mark=self._mark, **look)
         )
 
     def circle(
@@ -110,41 +111,21 @@ class Pen:
         r: float,
         fill: str | None,
         stroke: str | None = None,
-        *,
-        width: float = 1.0,
-        opacity: float = 1.0,
+        **look: Unpack[Look],
     ) -> None:
         """A circle around (x, y)."""
-        self.shapes.append(
-            Circle(
-                *(x, y, r),
-                fill=fill,
-                stroke=stroke,
-                width=width,
-                opacity=opacity,
-                mark=self._mark,
-            )
-        )
+        self.shapes.append(Circle(x, y, r, fill=fill, stroke=stroke, mark=self._mark, **look))
 
     def polygon(
         self,
         points: Iterable[Point],
         fill: str | None,
         stroke: str | None = None,
-        *,
-        width: float = 1.0,
-        opacity: float = 1.0,
+        **look: Unpack[Look],
     ) -> None:
         """A filled area with straight sides."""
         self.shapes.append(
-            Polygon(
-                tuple(points),
-                fill=fill,
-                stroke=stroke,
-                width=width,
-                opacity=opacity,
-                mark=self._mark,
-            )
+            Polygon(tuple(points), fill=fill, stroke=stroke, mark=self._mark, **look)
         )
 
     def line(
@@ -157,16 +138,8 @@ class Pen:
         opacity: float = 1.0,
     ) -> None:
         """A line through points."""
-        self.shapes.append(
-            Line(
-                tuple(points),
-                closed,
-                stroke=stroke,
-                width=width,
-                opacity=opacity,
-                mark=self._mark,
-            )
-        )
+        look: Look = {"width": width, "opacity": opacity}
+        self.shapes.append(Line(tuple(points), closed, stroke=stroke, mark=self._mark, **look))
 
     def text(
         self,
