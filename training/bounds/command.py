@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -153,17 +151,9 @@ class Bounding(SlowStatus):
         super().__init__(what)
         self._save = save
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is KeyboardInterrupt and sys.stderr is not None:
-            kept = "nothing is kept" if self._save is None else f"{self._save} keeps what is done"
-            text = f"{self.what}: interrupted{self._done}; {kept}"
-            print(f"incunabula: {text}", file=sys.stderr)
+    def interrupted(self) -> str:
+        kept = "nothing is kept" if self._save is None else f"{self._save} keeps what is done"
+        return f"{self.what}: interrupted{self._done}; {kept}"
 
     def count(self, done: int, tasks: int) -> None:
         """So many of so many estimates are there."""

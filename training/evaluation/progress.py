@@ -14,17 +14,15 @@ if TYPE_CHECKING:
 DELAY = 2.0  # seconds; quicker work shows nothing
 
 
-class SlowProgress:
-    """Counts finished pieces of work; draws a bar on stderr once it has taken two seconds.
+class Slow:
+    """Work that somebody waits for; a context manager.
 
-    Nothing is drawn where stderr isn't a terminal, so that logs stay clean. A context manager.
+    Should it be interrupted, what ``interrupted`` says is told on stderr.
     """
 
-    def __init__(self, total: float, what: str = "") -> None:
-        self.total, self.what, self.done = total, what, 0.0
+    def __init__(self, what: str) -> None:
+        self.what = what
         self._began = time.monotonic()
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -35,6 +33,32 @@ class SlowProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.stop()
+        told = self.interrupted() if kind is KeyboardInterrupt else None
+        if told is not None and sys.stderr is not None:
+            print(f"incunabula: {told}", file=sys.stderr)
+
+    def stop(self) -> None:
+        """Take away what is shown."""
+
+    def interrupted(self) -> str | None:
+        """How far it came, and what is kept; None: there is nothing to say."""
+        return None
+
+
+class SlowProgress(Slow):
+    """Counts finished pieces of work; draws a bar on stderr once it has taken two seconds.
+
+    Nothing is drawn where stderr isn't a terminal, so that logs stay clean.
+    """
+
+    def __init__(self, total: float, what: str = "") -> None:
+        super().__init__(what)
+        self.total, self.done = total, 0.0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -66,26 +90,17 @@ class SlowProgress:
         self._bar.start()
 
 
-class SlowStatus:
+class SlowStatus(Slow):
     """Says what is being done, on stderr if it is a terminal, once it has taken two seconds.
 
-    For work whose end isn't known. A context manager.
+    For work whose end isn't known.
     """
 
     def __init__(self, what: str) -> None:
-        self.what = what
-        self._began = time.monotonic()
+        super().__init__(what)
         self._status: Status | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         if self._status is not None:
             self._status.stop()
 

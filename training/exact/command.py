@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -152,16 +150,8 @@ class Counting(SlowStatus):
 
     states = 0
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is KeyboardInterrupt and sys.stderr is not None:
-            text = f"{self.what}: interrupted after {self.states:,} states; nothing is kept"
-            print(f"incunabula: {text}", file=sys.stderr)
+    def interrupted(self) -> str:
+        return f"{self.what}: interrupted after {self.states:,} states; nothing is kept"
 
     def count(self, states: int) -> None:
         """So many states so far."""

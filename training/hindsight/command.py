@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -286,17 +284,7 @@ class Working(SlowProgress):
         super().__init__(deals, "hindsight")
         self._deals, self._save = deals, save
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is KeyboardInterrupt and sys.stderr is not None:
-            kept = "nothing is kept" if self._save is None else f"{self._save} keeps them"
-            deals = "1 deal" if self._deals == 1 else f"{self._deals:,} deals"
-            print(
-                f"incunabula: hindsight: interrupted after {self.done:,.0f} of {deals}; {kept}",
-                file=sys.stderr,
-            )
+    def interrupted(self) -> str:
+        kept = "nothing is kept" if self._save is None else f"{self._save} keeps them"
+        deals = "1 deal" if self._deals == 1 else f"{self._deals:,} deals"
+        return f"hindsight: interrupted after {self.done:,.0f} of {deals}; {kept}"
