@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +20,8 @@ from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.files import check_folder, write_atomically
 from incunabula.training.evaluation.seeds import check_count
-from incunabula.training.hindsight.deals import MAX_WORKERS, end_at_ctrl_c
 from incunabula.training.hindsight.lines import read_bytes
+from incunabula.training.workers import MAX_WORKERS, made_by_processes
 
 Json = dict[str, Any]
 KIND = "incunabula bound"
@@ -120,16 +117,7 @@ class Estimates:
         if self._workers == 1 or len(tasks) < 2:
             yield from map(judge.estimate, tasks)
             return
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(min(self._workers, len(tasks)), context, _begin, (judge,))
-        try:
-            yield from pool.map(_estimate, tasks)
-        except BrokenProcessPool:
-            raise IncunabulaError(
-                "workers: a process ended before its work was done; is there memory for so many?"
-            ) from None
-        finally:
-            pool.shutdown(cancel_futures=True)
+        yield from made_by_processes(_estimate, tasks, self._workers, _begin, judge)
 
 
 def _is_sound(line: Json) -> bool:
@@ -144,7 +132,6 @@ _judges: list[Judge] = []  # the one that this process asks, if it is one that s
 
 
 def _begin(judge: Judge) -> None:
-    end_at_ctrl_c()
     _judges[:] = [judge]
 
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import signal
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -16,12 +12,10 @@ from incunabula.agents.hindsight.certificate import certificate
 from incunabula.agents.hindsight.search import best_line, check_width
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.compiled.functions import can_compile, interpreted
-from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.json_state import Json
 from incunabula.training.evaluation.seeds import check_count
 from incunabula.training.hindsight.lines import LinesFile
-
-MAX_WORKERS = 256
+from incunabula.training.workers import MAX_WORKERS, made_by_processes
 
 
 class Found(NamedTuple):
@@ -87,16 +81,7 @@ def _searched(
         return
     # The first is played here: it compiles what the processes then load.
     yield search(seeds[0])
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(seeds) - 1), context, initializer=end_at_ctrl_c)
-    try:
-        yield from pool.map(search, seeds[1:])
-    except BrokenProcessPool:
-        raise IncunabulaError(
-            "workers: a process ended before its work was done; is there memory for so many?"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
+    yield from made_by_processes(search, seeds[1:], workers)
 
 
 def _search(
@@ -106,8 +91,3 @@ def _search(
     with contextlib.nullcontext() if compiling else interpreted():
         line = best_line(edition, seed, width=width, prestige=prestige)
     return Found(certificate(line, edition), line.seconds)
-
-
-def end_at_ctrl_c() -> None:
-    """End a process at ctrl-C without a word; the one that asked says what there is to say."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
