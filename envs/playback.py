@@ -16,7 +16,7 @@ from incunabula.envs.bibliogamo.deals import BibliogamoDeals
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.deals import Deals
 from incunabula.envs.editions import BaseEdition, edition_by_hash, load_any_edition
-from incunabula.envs.engine import Engine
+from incunabula.envs.engine import Engine, Json
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.replay import Replay, read_replays
 from incunabula.envs.scriptorium import edition as scriptorium_edition
@@ -75,6 +75,19 @@ def new_engine(
     return city, BibliogamoDeals(city, None, None)
 
 
+def deal_as(engine: Engine, deals: Deals, rows: Rows, given: Sequence[Json]) -> None:
+    """Deal in these rows, (n,), what ``Replay.deal`` says, n of them that differ in seeds alone.
+
+    Raises:
+        IncunabulaError: there is no such deal in this game.
+    """
+    options = {name: value for name, value in given[0].items() if name != "seed"}
+    if "prestige" in options and "prestige" not in deals.options:
+        raise IncunabulaError(f"prestige: {engine.game} has none; leave it out")
+    seeds = np.array([int(deal.get("seed", 0)) for deal in given], np.uint64)
+    deals.deal(rows, seeds, deals.read(options))
+
+
 def load_replays(path: str | Path, edition: str | Path | BaseEdition | None = None) -> list[Replay]:
     """All replays of a file, each verified.
 
@@ -122,7 +135,7 @@ def positions(replay: Replay, edition: BaseEdition, backend: str = "numpy") -> I
         edition: its own, as ``edition_of`` gives it.
     """
     engine, deals = new_engine(edition, 1, len(replay.players), backend)
-    _deal(engine, deals, ROW, [replay])
+    deal_as(engine, deals, ROW, [replay.deal])
     yield engine
     for action in replay.actions:
         engine.apply(np.array([action]))
@@ -147,7 +160,7 @@ def _verify_batch(replays: Sequence[Replay], edition: BaseEdition) -> None:
     for prestige in dict.fromkeys(chosen):
         rows = np.array([row for row in range(n) if chosen[row] == prestige], np.intp)
         try:
-            _deal(engine, deals, rows, [replays[row] for row in rows])
+            deal_as(engine, deals, rows, [replays[row].deal for row in rows])
         except IncunabulaError as error:
             live[rows] = False
             wrong |= {int(row): f"deal: {error}" for row in rows}
@@ -178,15 +191,6 @@ def _verify_batch(replays: Sequence[Replay], edition: BaseEdition) -> None:
         if replay.incunabula != __version__:
             other = f" (recorded by version {replay.incunabula}, this is {__version__})"
         raise IncunabulaError(f"{replay.where}: {wrong[named]}{other}")
-
-
-def _deal(engine: Engine, deals: Deals, rows: Rows, replays: Sequence[Replay]) -> None:
-    """Deal the games of replays that differ in their seeds alone in these rows."""
-    options = {name: value for name, value in replays[0].deal.items() if name != "seed"}
-    if "prestige" in options and "prestige" not in deals.options:
-        raise IncunabulaError(f"prestige: {engine.game} has none; leave it out")
-    seeds = np.array([int(replay.deal.get("seed", 0)) for replay in replays], np.uint64)
-    deals.deal(rows, seeds, deals.read(options))
 
 
 def _refused(engine: Engine, row: int, action: int) -> str:

@@ -12,7 +12,7 @@ from incunabula.agents.agent import nth_legal
 from incunabula.envs.chance import key
 from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.engine import Json
-from incunabula.envs.playback import new_engine
+from incunabula.envs.playback import deal_as, new_engine
 from incunabula.envs.replay import Replay
 
 ROW = np.arange(1)
@@ -35,9 +35,8 @@ def random_replay(
     played = loaded(edition) if isinstance(edition, str) else load_any_edition(edition)
     deal = {"seed": "7"} if deal is None else deal
     engine, deals = new_engine(played, 1, players)
+    deal_as(engine, deals, ROW, [deal])
     seed = np.array([int(deal.get("seed", 0))], np.uint64)
-    options = {name: value for name, value in deal.items() if name != "seed"}
-    deals.deal(ROW, seed, deals.read(options))
     actions: list[int] = []
     while engine.state.phase[0] != engine.over and len(actions) != steps:
         if choose is None:

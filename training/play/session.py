@@ -20,7 +20,7 @@ from incunabula.envs.bibliogamo.edition import GAME as BIBLIOGAMO
 from incunabula.envs.chance import MASK64, key
 from incunabula.envs.engine import Engine, Json
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.playback import new_engine, verify
+from incunabula.envs.playback import deal_as, new_engine, verify
 from incunabula.envs.replay import Replay
 from incunabula.training.play.table import Table
 from incunabula.training.replay.frames import frame_of
@@ -91,10 +91,9 @@ class Session:
         }
         self.deal = deal or {"seed": str(secrets.randbits(64))}
         self.engine, deals = new_engine(table.edition, 1, len(table.agents))
-        seed = np.array([int(self.deal.get("seed", 0))], np.uint64)
-        fixed = {name: value for name, value in self.deal.items() if name != "seed"}
-        deals.deal(ROW, seed, deals.read(fixed))
+        deal_as(self.engine, deals, ROW, [self.deal])
         # The agents' own draws: not the game's seed.
+        seed = np.array([int(self.deal.get("seed", 0))], np.uint64)
         self._luck = key(seed, LUCK_STREAM, np.zeros(1, np.uint64))
         self._number = self._serial = 0
         self.actions: list[int] = []
@@ -299,7 +298,7 @@ class Session:
 
     def _publish(self) -> None:
         self._number += 1
-        over = self.over
+        over, no_undo = self.over, self.no_undo
         facts = {
             "game": self.table.edition.game,
             **self._edition,
@@ -310,8 +309,8 @@ class Session:
             "persons": list(self.table.persons),
             "advisers": list(self.table.advisers),
             "over": over,
-            "undo": not self.no_undo,
-            "undo_reason": self.no_undo,
+            "undo": not no_undo,
+            "undo_reason": no_undo,
         }
         self.moment = Moment(self._number, tuple(self._serials), tuple(self._frames), facts)
 
