@@ -20,8 +20,6 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-# Pages that a command makes, or that need not be there: left out of the navigation where missing.
-OPTIONAL = ("ladder.md", "play.md", "replays.md")
 # Page of the site -> the file it is made of, both from the project's root.
 MADE = {"docs/index.md": "README.md"} | {
     f"docs/notebooks/{path.stem}.md": f"notebooks/{path.name}"
@@ -29,26 +27,6 @@ MADE = {"docs/index.md": "README.md"} | {
 }
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
 _FENCE = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave optional pages out of the navigation where they are missing."""
-    assert config.nav is not None
-    config.nav = _present(config.nav)
-    return config
-
-
-def _present(nav: list[Any]) -> list[Any]:
-    kept = []
-    for entry in nav:
-        if isinstance(entry, dict):
-            ((title, below),) = entry.items()
-            if below in OPTIONAL and not (ROOT / "docs" / below).exists():
-                continue
-            kept.append({title: _present(below) if isinstance(below, list) else below})
-        else:
-            kept.append(entry)
-    return kept
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
