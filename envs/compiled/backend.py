@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,13 +60,8 @@ def linked_kernels(game: str) -> Mapping[str, Compiled[Any]]:
 @cache
 def twin_of(game: str) -> Twin:
     """The twin of a game."""
-    if game == "scriptorium":
-        from incunabula.envs.scriptorium.twin import TWIN as SCRIPTORIUM
-
-        return SCRIPTORIUM
-    from incunabula.envs.bibliogamo.twin import TWIN
-
-    return TWIN
+    twin: Twin = import_module(f"incunabula.envs.{game}.twin").TWIN
+    return twin
 
 
 class CompiledBackend(Backend):

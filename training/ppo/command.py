@@ -15,14 +15,10 @@ from incunabula.training.ppo.config import (
     shipped_configs,
     with_overrides,
 )
-from incunabula.training.ppo.rundir import default_folder
+from incunabula.training.ppo.rundir import Interrupted, default_folder
 
 GAMES = tuple(CONFIGS)
 DEFAULT = "default"
-
-
-class Interrupted(IncunabulaError):
-    """Training was stopped by the user; the message says how to go on."""
 
 
 def train(

@@ -40,6 +40,10 @@ CHECKPOINTS = "checkpoints"
 MODEL, ENVIRONMENT, PROGRESS = "model.safetensors", "environment.safetensors", "progress.json"
 
 
+class Interrupted(IncunabulaError):
+    """Training was stopped by the user; the message says how to go on."""
+
+
 class Checkpoint(NamedTuple):
     """What a checkpoint holds: arrays of the learner, of the environment, and JSON values."""
 

@@ -18,12 +18,11 @@ from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.curve import is_run_folder, read_curve
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.ppo.clone import clone_teacher
-from incunabula.training.ppo.command import Interrupted
 from incunabula.training.ppo.config import ScriptoriumConfig, TrainConfig, with_overrides
 from incunabula.training.ppo.evaluating import evaluate_weights, merit, optimum_of
 from incunabula.training.ppo.learner import Learner, run_seeds
 from incunabula.training.ppo.precision import choose_device, choose_precision, denormals_flushed
-from incunabula.training.ppo.rundir import Checkpoint, RunFolder
+from incunabula.training.ppo.rundir import Checkpoint, Interrupted, RunFolder
 from incunabula.training.ppo.screen import Screen
 
 
