@@ -7,11 +7,13 @@ import contextlib
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from incunabula.agents.agent import View
 from incunabula.agents.policy_folder import policy_faults
@@ -184,3 +186,15 @@ def test_clauses_that_are_named_in_play_are_among_them() -> None:
         found.add(clause_of(engine, 0))
         assert found <= named
         assert len(found) > 2
+
+
+def test_the_citation_is_the_same_everywhere() -> None:
+    """CITATION.cff, from which forges and reference managers read, says what the pages say."""
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "cite.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert said["version"] == project["version"]
+    assert said["license"] == project["license"]
+    assert re.search(r"version = \{(.*)\}", page)[1] == said["version"]  # type: ignore[index]
+    assert re.search(r"title  = \{(.*)\}", page)[1] == said["title"]  # type: ignore[index]
+    assert said["authors"] == project["authors"]
