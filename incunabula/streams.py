@@ -4,7 +4,8 @@ import codecs
 import io
 import sys
 
-# What stands for the characters that tables and notes use, where the encoding hasn't got them.
+# What stands for the characters that tables, notes and boards use, where the encoding hasn't got
+# them. What boards are made of is one character each, so that columns stay where they are.
 _PLAIN = {
     "−": "-",
     "–": "-",
@@ -17,6 +18,8 @@ _PLAIN = {
     "‘": "'",
     "’": "'",
     "²": "2",
+    **dict(zip("╭╮╰╯╔╗╚╝─━═│║┃", "++++####-==|#|", strict=True)),
+    **dict(zip("■□◆▲▼♠★●▶", "#.+^v&*o>", strict=True)),
 }
 _ERRORS = "incunabula.plain"
 

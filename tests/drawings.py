@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from incunabula.envs.drawing.scene import Scene, Text, bounds
@@ -52,3 +53,8 @@ def _around(boxes: list[Box]) -> Box:
 def texts_of(scene: Scene) -> list[str]:
     """All that is written on a picture."""
     return [shape.text for shape in scene.shapes if isinstance(shape, Text)]
+
+
+def plain(text: object) -> str:
+    """A board of the terminal without its escape sequences."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(text))

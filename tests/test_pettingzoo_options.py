@@ -13,6 +13,7 @@ from incunabula.envs.errors import IncunabulaError
 pytest.importorskip("pettingzoo")
 
 from incunabula.envs import scriptorium_v0
+from tests.drawings import plain
 
 TINY = "scriptorium-tiny"
 
@@ -64,7 +65,7 @@ def test_drawing_changes_nothing_and_says_who_is_to_act() -> None:
     env = make(3, render_mode="ansi")
     env.reset(seed=0)
     state = env.engine.state.copy()
-    assert "seat 0 to act" in env.render()
+    assert "round 1 · seat 0 takes ink" in plain(env.render())
     assert env.engine.state.equal(state)
     assert make(3).render() is None
 

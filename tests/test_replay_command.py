@@ -29,6 +29,7 @@ from incunabula.training.replay.load import load_games
 from incunabula.training.replay.terminal import step_through
 from tests.backends import as_python, needs_numba
 from tests.commands import Cli, cli
+from tests.drawings import plain
 from tests.replays import ROW, loaded, random_replay
 from tests.small_editions import SMALL
 from tests.test_search_tree import make_policy
@@ -190,9 +191,13 @@ def test_steps() -> None:
     assert "next: " in stepped()[1]
 
 
-def test_it_steps_on_a_terminal(cli: Cli, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person at the terminal, who looks at two positions."""
+
     class Keyboard:
-        lines: Iterator[str] = iter(["\n", "q\n"])
+        def __init__(self) -> None:
+            self.lines: Iterator[str] = iter(["\n", "q\n"])
 
         def isatty(self) -> bool:
             return True
@@ -202,10 +207,28 @@ def test_it_steps_on_a_terminal(cli: Cli, table: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(sys, "stdin", Keyboard())
     monkeypatch.setattr("builtins.input", lambda prompt: sys.stdin.readline().strip())
+
+
+@pytest.mark.usefixtures("keyboard")
+def test_it_steps_on_a_terminal(cli: Cli, table: Path) -> None:
     out = cli("replay", table).out
     assert "Position 0 · round 1" in out
     assert "Position 1 · round 1" in out
     assert "Position 2" not in out
+    assert "╭─ Scriptorium ─" in out
+    assert "\x1b" not in out  # stdout is a file
+
+
+@pytest.mark.usefixtures("keyboard")
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_boards_have_colours_where_stdout_is_a_terminal(
+    no_color: str, cli: Cli, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = cli("replay", table).out
+    assert ("\x1b[" in out) == (no_color == "")
+    assert "╭─ Scriptorium ─" in plain(out)
 
 
 # Frames -------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from incunabula.envs.chance import episode_seeds
 from incunabula.envs.errors import IllegalActionError, IncunabulaError, OptionWarning
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.envs.scriptorium.state import Phase
+from tests.drawings import plain
 from tests.seat import (
     MIXED,
     NEXT,
@@ -300,7 +301,7 @@ def test_a_seeded_reset_keeps_every_argument() -> None:
         board = env.render()
         assert board is not None
         assert board.startswith("the learner has seat 2\n")
-        assert "seat 2 to act" in board
+        assert "round 1 · seat 2 takes ink" in plain(board)
 
 
 @pytest.mark.parametrize("make", [single, lambda: several(2)], ids=["single", "vector"])

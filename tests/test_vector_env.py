@@ -15,6 +15,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
 from incunabula.envs.chance import episode_seeds
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from tests.drawings import plain
 from tests.play import EDITIONS, Eager, Json, choose, deck_order, edition
 
 NEXT, SAME, OFF = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
@@ -132,7 +133,7 @@ def test_constructor_options_reach_every_row_and_every_episode() -> None:
         env.step(env.action_masks().argmax(axis=1))
     boards = env.render()
     assert boards is not None
-    assert [("/2" in board) for board in boards] == [True] * 3
+    assert [" of 2 " in plain(board).split("\n")[2] for board in boards] == [True] * 3
 
 
 # Autoreset, step by step -------------------------------------------------------------------------

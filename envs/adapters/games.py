@@ -17,7 +17,7 @@ from incunabula.envs.backend import Rows
 from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.deals import Deals, Fixed
 from incunabula.envs.documents import did_you_mean
-from incunabula.envs.drawing.modes import ANSI, Pixels
+from incunabula.envs.drawing.modes import ANSI, Pixels, colour_wanted
 from incunabula.envs.drawing.scene import Scene
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine, Fresh
@@ -258,9 +258,11 @@ class Games(Generic[EngineType]):
         return {"score": self.engine.state.score.astype(np.int64)}
 
     def draw(self, row: int) -> str:
-        """The row's board as text."""
+        """The row's board as text, coloured unless ``NO_COLOR`` is set."""
         drawing = import_module(f"incunabula.envs.{self.engine.game}.drawing")
-        text: str = drawing.draw_text(self.engine.edition, self.engine.snapshot(row))
+        text: str = drawing.draw_text(
+            self.engine.edition, self.engine.snapshot(row), colour_wanted()
+        )
         return text
 
     def scene(self, row: int) -> Scene:

@@ -15,9 +15,9 @@ from incunabula.envs.bibliogamo.scene_cards import (
     card_back,
     coin,
     hand_card,
-    names_of,
 )
 from incunabula.envs.bibliogamo.scene_city import MOST_DOTS, draw_city
+from incunabula.envs.bibliogamo.wording import asked, ban_in_hand, names_of, shelves_of
 from incunabula.envs.drawing import palette
 from incunabula.envs.drawing.flow import centred, grid
 from incunabula.envs.drawing.palette import EDGE, FADED, GHOST, GOLD, INK, PAGE, PANEL, WHITE
@@ -29,14 +29,6 @@ WIDTH, HEIGHT = 1120, 760
 MOST_DAYS = 80  # that have a field each
 MOST_CARDS = 40  # of the hand that are shown
 MOST_SLOTS = 9  # of a tower in the collection that are shown
-
-_ASKED = {
-    "travel": "travel: stay, or walk for a florin a space",
-    "sell": "sell the finished book?",
-    "price": "accept the offer, or wait a day for another",
-    "pay": "discard a card to pay for the hire",
-    "over": "the last day is over",
-}
 
 
 def draw_scene(edition: Edition, state: Json) -> Scene:
@@ -56,7 +48,7 @@ def draw_scene(edition: Edition, state: Json) -> Scene:
     _purse(pen, purse, edition, state)
     _hand(pen, Box(20, 506, 872, 236), edition, state)
     _piles(pen, Box(904, 506, WIDTH - 924, 236), state)
-    return pen.scene(WIDTH, HEIGHT, f"Bibliogamo, {edition.name}: {_asked(edition, state)}")
+    return pen.scene(WIDTH, HEIGHT, f"Bibliogamo, {edition.name}: {asked(edition, state)}")
 
 
 def action_mark(edition: Edition, state: Json, action: Json) -> str:
@@ -84,17 +76,6 @@ def action_mark(edition: Edition, state: Json, action: Json) -> str:
     return "end"
 
 
-def _asked(edition: Edition, state: Json) -> str:
-    phase = state["phase"]
-    if phase == "hire":
-        left = state["hires_left"]
-        return f"hire artisans: {left} {'hire' if left == 1 else 'hires'} left"
-    if phase == "pay":
-        tower = edition.towers[state["pending_hire"]["tower"]].name
-        return f"{_ASKED[phase]} in {tower}"
-    return _ASKED[phase]
-
-
 def _heading(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
     pen.rect(box, palette.DESK)
     pen.rect(Box(box.x, box.lower - 3, box.w, 3), GOLD)
@@ -104,7 +85,7 @@ def _heading(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
     with pen.marked("end"):
         place = Box(350, box.y + 9, 560, 35)
         pen.rect(place, palette.mixed(palette.DESK, INK, 0.35), radius=17)
-        said = f"turn {state['turn']} · {_asked(edition, state)}"
+        said = f"turn {state['turn']} · {asked(edition, state)}"
         pen.text(*place.middle, said, 16, room=place.w - 30, fill=WHITE)
     with pen.marked("score"):
         number = str(state["score"])
@@ -143,9 +124,7 @@ def _days(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
 def _prestige(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
     """The collection: a shelf for each of its towers, with a book for each slot."""
     collection = edition.prestige[state["prestige"]]
-    shelves: dict[str, list[tuple[int, bool]]] = {}
-    for slot, filled in zip(collection.slots, state["slots_filled"], strict=True):
-        shelves.setdefault(slot.tower, []).append((slot.vp, filled))
+    shelves = shelves_of(edition, state)
     with pen.marked("prestige"):
         inside = pen.panel(box, f"PRESTIGE: {collection.name.upper()}")
         done, whole = sum(state["slots_filled"]), len(collection.slots)
@@ -161,7 +140,7 @@ def _shelf(pen: Pen, box: Box, tower: str, books: list[tuple[int, bool]]) -> Non
     y = box.middle[1]
     pen.text(box.x + 2, y, tower, 12, room=88, anchor="start")
     pen.line([(box.x + 96, box.lower - 2), (box.right, box.lower - 2)], EDGE, 2)
-    shown = sorted(books, key=lambda book: (not book[1], -book[0]))[:MOST_SLOTS]
+    shown = books[:MOST_SLOTS]
     more = len(books) - len(shown)
     for k, (vp, filled) in enumerate(shown):
         book = Box(box.x + 100 + k * 22, box.y + 2, 18, box.h - 5)
@@ -251,8 +230,7 @@ def _hand(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
     full = min(max(len(shown), edition.rules.hand_size), MOST_CARDS)
     places, _ = grid(inside, full, CARD_ASPECT, 140.0, 12.0 if full < 12 else 6.0)
     places = centred(places, inside)
-    # Any card pays, and after the end none hires: there the ban (R4, R11) says nothing of the hand.
-    banned = None if state["phase"] in ("pay", "over") else state["banned"]
+    banned = ban_in_hand(state)
     for slot, card in enumerate(shown):
         with pen.marked(f"hand:{slot}"):
             hand_card(pen, places[slot], edition, edition.cards[card], banned)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 from incunabula.envs.bibliogamo.edition import Card, Edition
+from incunabula.envs.bibliogamo.wording import Names, hired_by, names_of, ribbon_of
 from incunabula.envs.drawing import palette
-from incunabula.envs.drawing.flow import centred, grid, shortest_names
+from incunabula.envs.drawing.flow import centred, grid
 from incunabula.envs.drawing.lettering import fitted, text_width
-from incunabula.envs.drawing.palette import EDGE, FADED, GHOST, INK, LEAF, PAGE, VERMILION, WHITE
+from incunabula.envs.drawing.palette import EDGE, FADED, GHOST, INK, PAGE, WHITE
 from incunabula.envs.drawing.pen import Box, Pen
 
 MOST_CUBES = 8  # on a card; more are given as numbers
@@ -18,38 +16,6 @@ CARD_ASPECT = 1.4
 SHADOW = palette.mixed(palette.PANEL, INK, 0.18)
 ANCHORS = {1: "start", -1: "end"}  # of what stands left of an arrow to this side, or right of it
 MOST_COINS = 4  # whose prices a card shows
-
-
-@dataclass(frozen=True)
-class Names:
-    """How the picture calls artisan types and coins: a letter or two for each."""
-
-    types: tuple[str, ...]
-    letters: tuple[str, ...]  # of the types
-    coins: tuple[str, ...]
-    coin_letters: tuple[str, ...]
-
-    def colour(self, kind: str) -> str:
-        """The colour of an artisan type."""
-        return palette.kind_colour(self.types.index(kind))
-
-    def letter(self, kind: str) -> str:
-        """The letters of an artisan type."""
-        return self.letters[self.types.index(kind)]
-
-    def coin_letter(self, coin: str) -> str:
-        """The letters of a coin."""
-        return self.coin_letters[self.coins.index(coin)]
-
-
-@lru_cache(16)
-def _names(types: tuple[str, ...], coins: tuple[str, ...]) -> Names:
-    return Names(types, tuple(shortest_names(types)), coins, tuple(shortest_names(coins)))
-
-
-def names_of(edition: Edition) -> Names:
-    """The names of an edition's types and coins."""
-    return _names(edition.artisan_types, edition.coins)
 
 
 def cube(pen: Pen, box: Box, colour: str, letter: str = "") -> None:
@@ -112,18 +78,6 @@ def card_back(pen: Pen, box: Box) -> None:
     pen.circle(x, y, half * 0.4, palette.LAPIS)
 
 
-def ribbon_of(edition: Edition, card: Card, banned: int | None) -> tuple[str, str]:
-    """What this turn's ban means for a card of the hand, and the colour to say it in."""
-    if banned is None:
-        return "", ""
-    kind = edition.artisan_types[banned]
-    if card.icon == kind and edition.rules.lifts_per_turn:
-        return "lifts the ban", LEAF  # R4
-    if card.artisans.get(kind, 0):
-        return "banned", VERMILION
-    return "", ""
-
-
 def hand_card(pen: Pen, box: Box, edition: Edition, card: Card, banned: int | None) -> None:
     """A card face up: whom it hires, its icon, its coin and its prices."""
     names = names_of(edition)
@@ -179,8 +133,7 @@ def _move(pen: Pen, x: float, y: float, room: float, spaces: int) -> None:
 def artisans(pen: Pen, box: Box, edition: Edition, card: Card) -> None:
     """Whom a card hires, as cubes, or as numbers where they are many."""
     names = names_of(edition)
-    hired = [(kind, card.artisans.get(kind, 0)) for kind in edition.artisan_types]
-    hired = [(kind, count) for kind, count in hired if count]
+    hired = hired_by(edition, card)
     total = sum(count for _, count in hired)
     if not hired:
         pen.text(*box.middle, "nobody", 11, room=box.w, fill=FADED)

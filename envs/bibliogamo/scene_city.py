@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from incunabula.envs.bibliogamo.edition import Edition, Tower
-from incunabula.envs.bibliogamo.scene_cards import cube, gap_for_cube, medal, names_of
+from incunabula.envs.bibliogamo.scene_cards import cube, gap_for_cube, medal
+from incunabula.envs.bibliogamo.wording import names_of, needs_of
 from incunabula.envs.drawing import palette
 from incunabula.envs.drawing.flow import centred, grid
 from incunabula.envs.drawing.palette import EDGE, FADED, GOLD, INK, PAGE, STONE, VERMILION, WHITE
@@ -137,11 +138,7 @@ def _plot(
 
 def _tower(pen: Pen, box: Box, edition: Edition, tower: Tower, filled: list[int]) -> None:
     names = names_of(edition)
-    kinds = [
-        (kind, have, tower.requires[kind])
-        for kind, have in zip(edition.artisan_types, filled, strict=True)
-        if tower.requires.get(kind, 0)
-    ]
+    kinds = needs_of(edition, tower, filled)
     rows = max(need for _, _, need in kinds)
     done = all(have == need for _, have, need in kinds)
     roof = min(30.0, box.h * 0.26)

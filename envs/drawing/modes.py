@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +17,11 @@ BATCH_MODES = [ANSI, PIXELS]  # of many games; a window shows one
 RENDER_MODES = [ANSI, PIXELS, HUMAN]
 FPS = 4
 _NEEDS = {ANSI: (), PIXELS: ("PIL",), HUMAN: ("PIL", "pygame")}
+
+
+def colour_wanted() -> bool:
+    """Whether text may have colours: not if ``NO_COLOR`` is set, to anything but nothing."""
+    return not os.environ.get("NO_COLOR")
 
 
 class RenderModeError(IncunabulaError, TypeError):

@@ -24,18 +24,16 @@ from incunabula.envs.scriptorium.scene_tiles import (
     quill,
 )
 from incunabula.envs.scriptorium.tables import ACHIEVEMENTS, INKS
+from incunabula.envs.scriptorium.wording import (
+    achievement_said,
+    asked,
+    is_put_away,
+    lecterns_of,
+)
 
 Json = dict[str, Any]
 WIDTH, HEIGHT = 1200, 820
 MOST_TOKENS = 6  # that are drawn one by one
-
-_ASKED = {
-    "ink": "takes ink",
-    "lectern": "gives a lectern",
-    "quill": "takes the quill or points",
-    "illuminate": "illuminates",
-    "discard": "discards",
-}
 
 
 def draw_scene(edition: Edition, state: Json, seat: int = 0) -> Scene:
@@ -68,7 +66,7 @@ def draw_scene(edition: Edition, state: Json, seat: int = 0) -> Scene:
         places = [*upper.columns([1, 1], 10), *lower.columns([1, 1], 10)[::-1]]
     for k, place in enumerate(places):
         _player(pen, place, edition, state, (seat + k) % players)
-    return pen.scene(WIDTH, HEIGHT, f"Scriptorium, {edition.name}: {_asked(state)}")
+    return pen.scene(WIDTH, HEIGHT, f"Scriptorium, {edition.name}: {asked(state)}")
 
 
 def action_mark(edition: Edition, state: Json, action: Json) -> str:
@@ -108,14 +106,6 @@ def action_mark(edition: Edition, state: Json, action: Json) -> str:
     return "end"
 
 
-def _asked(state: Json) -> str:
-    if state["phase"] == "over":
-        best = max(player["score"] for player in state["players"])
-        won = [k for k, player in enumerate(state["players"]) if player["score"] == best]
-        return f"won by {' and '.join(f'seat {seat}' for seat in won)}"
-    return f"seat {state['player']} {_ASKED[state['phase']]}"
-
-
 def _heading(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
     pen.rect(box, palette.DESK)
     pen.rect(Box(box.x, box.lower - 3, box.w, 3), GOLD)
@@ -127,7 +117,7 @@ def _heading(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
         pen.rect(place, palette.mixed(palette.DESK, INK, 0.35), radius=16)
         if state["player"] is not None:
             pen.circle(place.x + 20, place.middle[1], 9, SEATS[state["player"]], WHITE)
-        said = f"round {state['round']} · {_asked(state)}"
+        said = f"round {state['round']} · {asked(state)}"
         pen.text(*place.middle, said, 16, room=place.w - 72, fill=WHITE)
     with pen.marked("bag"):
         x = 1010.0
@@ -192,8 +182,7 @@ def _lectern(pen: Pen, box: Box, edition: Edition, state: Json, each: Json) -> N
         pen.text(x, y - 12, str(owner), 16, room=24, fill=WHITE, bold=True)
         pen.text(x, y + 17, f"of seat {owner}", 12, room=shelf.w - 8)
     elif not each["tiles"]:
-        put_away = state["phase"] not in ("ink", "lectern", "quill")
-        said = "put away" if put_away else "no tiles"
+        said = "put away" if is_put_away(state, each) else "no tiles"
         pen.text(*shelf.middle, said, 12, room=shelf.w - 8, fill=FADED)
     else:
         lectern = each["lectern"]
@@ -219,7 +208,7 @@ def _achievements(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
             pen.rect(place, fill, colour, radius=14, width=2 if won else 1)
             y = place.middle[1]
             medallion(pen, place.x + 16, y, 10, name, owner != "gone")
-            said = {None: f"open: {points}", "gone": "discarded"}.get(owner, f"seat {owner}")
+            said = achievement_said(state, name, points)
             pen.text(
                 *(place.x + 32, y, name.replace("_", " "), 12),
                 room=place.w - 110,
@@ -277,7 +266,7 @@ def _player(pen: Pen, box: Box, edition: Edition, state: Json, seat: int) -> Non
                 bold=count > 0,
             )
     draw_manuscript(pen, page, edition, player["filled"], seat)
-    own = [each["lectern"] for each in state["lecterns"] if each["owner"] == seat]
+    own = lecterns_of(state, seat)
     title = f"lectern: {edition.lecterns[own[0]]}" if own else "lectern: none yet"
     _shelf(pen, lectern, edition, title, player["lectern_tiles"], f"lectern_tile:{seat}")
     held = len(player["storage"]) + len(player["achievements"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from incunabula.envs.drawing import palette
@@ -20,7 +21,7 @@ PAGES = {
 _CORNERS = ((0, 0), (0, 3))
 _EDGES = ((1, 0), (2, 0), (0, 1), (0, 2), (1, 3), (2, 3))
 _INSIDE = ((1, 1), (2, 1), (1, 2), (2, 2))
-_COLOURS = {
+SPACE_COLOURS = {
     "corner": INK_COLOURS["red"],
     "edge": INK_COLOURS["green"],
     "A": INK_COLOURS["blue"],
@@ -39,7 +40,7 @@ def draw_manuscript(pen: Pen, box: Box, edition: Edition, filled: Json, seat: in
     pages = box.inset(5).columns([1, 1], 4)
     for (side, spaces), page in zip(PAGES.items(), pages, strict=True):
         pen.rect(page, PAGE, GHOST)
-        if _is_usual(edition, spaces):
+        if is_usual(edition, spaces):
             _usual_page(pen, page.inset(6, 5), edition, spaces, filled, seat, side == "right")
         else:
             _listed_page(pen, page.inset(6, 5), edition, spaces, filled, seat)
@@ -47,10 +48,25 @@ def draw_manuscript(pen: Pen, box: Box, edition: Edition, filled: Json, seat: in
     pen.line([(gutter, box.y + 2), (gutter, box.lower - 2)], palette.mixed(EDGE, INK, 0.2), 2)
 
 
-def _is_usual(edition: Edition, spaces: tuple[str, ...]) -> bool:
+def is_usual(edition: Edition, spaces: tuple[str, ...]) -> bool:
     """Whether a page has 2 corners, 6 edges and 4 spaces inside, as the game's own pages."""
     corners, edges, *inside = (edition.spaces[space] for space in spaces)
     return (corners, edges) == (len(_CORNERS), len(_EDGES)) and sum(inside) == len(_INSIDE)
+
+
+def cells_of(
+    edition: Edition, spaces: tuple[str, ...], mirrored: bool
+) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+    """Where the spaces of a usual page lie: each kind, with (column, row) of its cells."""
+    inside = iter(_INSIDE)
+    for space in spaces:
+        kind = space.partition("_")[0]
+        if kind in ("corner", "edge"):
+            cells = list(_CORNERS if kind == "corner" else _EDGES)
+            yield space, [(2 - x, y) for x, y in cells] if mirrored else cells
+        else:
+            cells = [next(inside) for _ in range(edition.spaces[space])]
+            yield space, [(x - 1, y) for x, y in cells] if mirrored else cells
 
 
 def _usual_page(
@@ -65,20 +81,10 @@ def _usual_page(
     side = min(box.w / 3, box.h / 4)
     left = box.middle[0] - 1.5 * side
     top = box.middle[1] - 2 * side
-    inside = iter(_INSIDE)
-    for space in spaces:
+    for space, cells in cells_of(edition, spaces, mirrored):
         kind = space.partition("_")[0]
-        wanted = edition.spaces[space]
-        if kind in ("corner", "edge"):
-            cells = list(_CORNERS if kind == "corner" else _EDGES)
-        else:
-            cells = [next(inside) for _ in range(wanted)]
         with pen.marked(f"page:{seat}:{space}"):
             for k, (column, row) in enumerate(cells):
-                if mirrored and kind in ("corner", "edge"):
-                    column = 2 - column
-                elif mirrored:
-                    column -= 1
                 place = Box(left + column * side, top + row * side, side, side).inset(1.5)
                 upright = row in (1, 2)
                 _space(pen, place, kind, k < filled[space], (column > 1, row > 1), upright)
@@ -104,10 +110,10 @@ def _listed_page(
             label = Box(part.x, part.y, min(48.0, part.w * 0.35), part.h)
             pen.text(*label.middle, kind, 10, room=label.w, fill=FADED, smallest=5)
             bar = Box(label.right + 2, part.y, part.w - label.w - 2, part.h)
-            pen.rect(bar, WHITE, _COLOURS[kind], radius=2)
+            pen.rect(bar, WHITE, SPACE_COLOURS[kind], radius=2)
             if done:
                 part_done = Box(bar.x, bar.y, bar.w * done / total, bar.h)
-                pen.rect(part_done, palette.mixed(_COLOURS[kind], WHITE, 0.6), radius=2)
+                pen.rect(part_done, palette.mixed(SPACE_COLOURS[kind], WHITE, 0.6), radius=2)
             pen.text(*bar.middle, f"{done}/{total}", min(11.0, part.h), room=bar.w - 4, smallest=4)
 
 
@@ -128,7 +134,7 @@ def _space(
             letter = {"initial": "I", "text": "T"}.get(kind, kind)
             pen.text(*box.middle, letter, box.h * 0.45, room=box.w, fill=GHOST, smallest=4)
         return
-    colour = _COLOURS[kind]
+    colour = SPACE_COLOURS[kind]
     pen.rect(box, palette.mixed(colour, WHITE, 0.9), palette.mixed(GOLD, INK, 0.1))
     before = len(pen.shapes)
     if kind == "edge":

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from incunabula.agents.search.budget import Budget
 from incunabula.envs.chance import as_seed
+from incunabula.envs.drawing.modes import colour_wanted
 from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
@@ -111,10 +112,11 @@ def _frames(
 ) -> Json:
     """``game_frames``, with a bar if it is slow; and every position's board as text."""
     drawing = import_module(f"incunabula.envs.{edition.game}.drawing")
+    coloured = colour_wanted() and sys.stdout is not None and sys.stdout.isatty()
     with SlowProgress(len(replay.actions), "replay") as progress:
 
         def seen(engine: Engine) -> None:
-            boards.append(drawing.draw_text(edition, engine.snapshot(0)))
+            boards.append(drawing.draw_text(edition, engine.snapshot(0), coloured))
             progress.advance(1)
 
         return game_frames(replay, edition, adviser, drawn=drawn, on_position=seen)
