@@ -52,6 +52,11 @@ class View:
         return self._engine.tables
 
     @property
+    def actions(self) -> Any:
+        """What each action is (the game's ``Actions``)."""
+        return self._engine.actions
+
+    @property
     def layout(self) -> Any:
         """The observation's table (the game's ``Layout``)."""
         return self._engine.layout

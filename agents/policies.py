@@ -138,21 +138,34 @@ def copy_policy(source: Path, target: str | Path) -> Path:
     Raises:
         IncunabulaError: the policy is damaged, the target holds something or can't be written.
     """
-    if not str(target).strip():
-        raise IncunabulaError("the folder's name is empty")
-    target = Path(target)
+    target = new_folder(target)
     policy = load_policy(source)
     try:
-        empty = target.is_dir() and not any(target.iterdir())
-        taken = target.exists() and not (empty and target.name)
         files = {name: (policy.folder / name).read_bytes() for name in (WEIGHTS, DESCRIPTION)}
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise IncunabulaError(f"{target}: can't be written: {reason}") from None
-    if taken:
-        raise IncunabulaError(f"{target}: is there already; name a new folder")
+    except OSError as error:
+        raise IncunabulaError(f"{source}: can't be read: {error.strerror or error}") from None
     write_folder(target, files)
     return target
+
+
+def new_folder(folder: str | Path) -> Path:
+    """The path of a folder that is missing or empty, in which a policy loses nothing.
+
+    Raises:
+        IncunabulaError: it holds something, or can't be one.
+    """
+    if not str(folder).strip():
+        raise IncunabulaError("the folder's name is empty")
+    path = Path(folder)
+    try:
+        empty = path.is_dir() and not any(path.iterdir())
+        taken = path.exists() and not (empty and path.name)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncunabulaError(f"{path}: can't be written: {reason}") from None
+    if taken:
+        raise IncunabulaError(f"{path}: is there already; name a new folder")
+    return path
 
 
 def _shipped(game: str) -> Path:

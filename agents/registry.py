@@ -6,6 +6,7 @@ import importlib.resources
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from incunabula.agents.agent import Agent, RandomAgent
 from incunabula.agents.search.budget import Budget
@@ -14,10 +15,12 @@ from incunabula.envs.documents import no_such
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.errors import IncunabulaError
 
+T = TypeVar("T")
+
 # "ppo" is the trained policy that comes with the package.
 AGENTS = ("random", "greedy", "ppo")
-# Agents that search: "rollouts" over greedy, "rollouts:SPEC" over another agent; "search", a tree
-# search that a shipped network guides, "search:PATH" one that another policy guides.
+# Agents that search: "rollouts" over greedy, "rollouts:SPEC" over another agent; "search", one
+# that a shipped network guides (see ``guided``), "search:PATH" one that another policy guides.
 SEARCHERS = ("rollouts", "search")
 # Plays by exact values of a small edition of Bibliogamo; "optimal:FILE" by those in a file.
 OPTIMAL = "optimal"
@@ -41,8 +44,8 @@ def make_agent(
         spec: ``random``, ``greedy``, ``ppo``, or the path of a policy folder or of a run folder
             (its best policy). A name wins over a folder of that name; write ``./ppo`` for the
             folder. ``rollouts`` is a rollout player over ``greedy``, ``rollouts:SPEC`` over
-            another agent; ``search`` a tree search guided by a shipped network, ``search:PATH`` by
-            the policy in a folder. ``optimal`` plays by the exact values of a small edition, which
+            another agent; ``search`` a search guided by a shipped network, ``search:PATH`` by the
+            policy in a folder. ``optimal`` plays by the exact values of a small edition, which
             are worked out when they are first needed, ``optimal:FILE`` by those kept in a file.
         edition: what the agent is to play.
         seed: of the agent's own draws.
@@ -101,14 +104,19 @@ def _make_searcher(spec: str, edition: BaseEdition, budget: Budget | None, seed:
     return _shipped(guide, "search", lambda own: make_search(own, "ppo", edition, budget, seed))
 
 
-def _shipped(folder: str, name: str, make: Callable[[Path], Agent]) -> Agent:
-    """What ``make`` makes of a policy folder that comes with the package."""
+def with_shipped(folder: str, make: Callable[[Path], T]) -> T:
+    """What ``make`` makes of a policy folder that comes with the package, such as ``GUIDES``'."""
     shipped = importlib.resources.files("incunabula.agents") / "pretrained" / folder
     with importlib.resources.as_file(shipped) as path:
-        try:
-            return make(path)
-        except IncunabulaError as error:
-            raise IncunabulaError(f"agent {name!r}: {error}") from None
+        return make(path)
+
+
+def _shipped(folder: str, name: str, make: Callable[[Path], Agent]) -> Agent:
+    """An agent by a policy folder that comes with the package; errors name the agent."""
+    try:
+        return with_shipped(folder, make)
+    except IncunabulaError as error:
+        raise IncunabulaError(f"agent {name!r}: {error}") from None
 
 
 def _policy_folder(spec: str | Path) -> Path:

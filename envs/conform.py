@@ -9,11 +9,9 @@ action; may be left out). Bibliogamo has ``prestige`` and each step's ``reward``
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,13 +27,15 @@ from incunabula.envs.documents import did_you_mean
 from incunabula.envs.editions import BaseEdition, load_any_edition, shipped_editions
 from incunabula.envs.engine import Engine, Int32Array
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.json_state import Json
+from incunabula.envs.replay import read_lines
 from incunabula.envs.scriptorium import edition as scriptorium_edition
 from incunabula.envs.scriptorium.edition_checks import MAX_PLAYERS
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.envs.scriptorium.payoffs import margins, outcome, winners
 
-Json = dict[str, Any]
 Found = tuple[str, Any, Any]  # field, expected, found
+GAMES = "recorded games"  # what the lines of a file hold
 ALL = "all"  # backends that are installed
 SAME_PAYOFF = 1e-9  # payoffs are fractions: their last digits may differ
 
@@ -68,31 +68,6 @@ class Agreement:
     backends: tuple[str, ...]  # the engines' that played, each all games
 
 
-def read_games(path: str | Path) -> Iterator[tuple[int, Json]]:
-    """(line number, game) for each line of a plain or gzip-compressed file.
-
-    Raises:
-        IncunabulaError: the file can't be read, or a line is not a JSON object.
-    """
-    path = Path(path)
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    game = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise IncunabulaError(f"{path}, line {number}: not JSON: {error}") from None
-                if not isinstance(game, dict):
-                    raise IncunabulaError(f"{path}, line {number}: expected a JSON object, a game")
-                yield number, game
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise IncunabulaError(f"{path}: can't be read: {reason}") from None
-
-
 def conform(
     path: str | Path, edition: str | Path | BaseEdition | None = None, backend: str = ALL
 ) -> Agreement:
@@ -105,15 +80,14 @@ def conform(
         backend: the engine's, ``numpy``, ``numba``, ``auto``, or ``all``: each that is installed.
 
     Raises:
-        IncunabulaError: the file is malformed, holds no game, or its edition is not among the
-            shipped ones.
+        IncunabulaError: the file can't be read, holds no game or something else, or its edition is
+            not among the shipped ones; names the line.
     """
     backends = _backends(backend)
     tables: dict[tuple[str, str], list[_Table]] = {}
     steps = 0
     count = 0
-    for number, game in read_games(path):
-        where = f"{path}, line {number}"
+    for where, game in read_lines(path, GAMES):
         try:
             kind = str(game.get("edition_sha256")), str(game.get("players"))
             if kind not in tables:
@@ -132,8 +106,6 @@ def conform(
         steps += played
         if difference is not None:
             return Agreement(count, steps, difference, backends)
-    if not count:
-        raise IncunabulaError(f"{path}: holds no game; expected a JSON object a line")
     return Agreement(count, steps, None, backends)
 
 

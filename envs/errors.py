@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 
 class IncunabulaError(ValueError):
     """Something the caller can put right: a bad file, name, action or option.
@@ -21,6 +24,22 @@ class OptionWarning(UserWarning):
 
 class MissingExtraError(IncunabulaError, ImportError):
     """A package that comes with one of the project's extras is not installed."""
+
+
+@contextlib.contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Around imports of what comes with one of the project's extras.
+
+    Raises:
+        MissingExtraError: a package isn't installed; says which, what needs it and how to get it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        raise MissingExtraError(
+            f"{what} needs {package}: install the extra, pip install 'incunabula[{extra}]'"
+        ) from None
 
 
 class IllegalActionError(IncunabulaError):

@@ -32,6 +32,24 @@ def file_to_write(path: Path) -> Path:
     return file
 
 
+def check_writable(path: Path) -> None:
+    """See that ``written_whole`` can write to this path, and leave nothing there.
+
+    Raises:
+        IncunabulaError: it can't.
+    """
+    target = file_to_write(path)
+    with _explained(path):
+        probe = _temporary(target)
+        probe.touch(exist_ok=False)
+        probe.unlink()
+
+
+def _temporary(target: Path) -> Path:
+    """Another name in the folder of a file, where it lies until it is whole."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+
+
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Callable[[bytes], None]]:
     """What writes to a file, which lies under another name in its folder until it is whole: what
@@ -42,7 +60,7 @@ def written_whole(path: Path) -> Iterator[Callable[[bytes], None]]:
     """
     target = file_to_write(path)
     with _explained(path):
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+        temporary = _temporary(target)
         file = temporary.open("xb")
 
     def write(content: bytes) -> None:

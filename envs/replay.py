@@ -154,8 +154,12 @@ def read_replays(path: str | Path) -> Iterator[Replay]:
         yield read_replay(line)
 
 
-def read_lines(path: str | Path) -> Iterator[Line]:
-    """The JSON object in each line of a file that isn't blank.
+def read_lines(path: str | Path, expected: str = "replays") -> Iterator[Line]:
+    """The JSON object in each line of a file that isn't blank; what is packed is unpacked.
+
+    Args:
+        path: the file.
+        expected: what the lines are to hold, for errors.
 
     Raises:
         IncunabulaError: the file can't be read or is empty, or a line holds something else.
@@ -175,7 +179,7 @@ def read_lines(path: str | Path) -> Iterator[Line]:
                 if blank > MAX_BLANK:
                     raise IncunabulaError(
                         f"{path}, line {number}: blank lines of more than {MAX_BLANK:,} bytes; "
-                        "expected replays, one a line"
+                        f"expected {expected}, one a line"
                     )
     except IncunabulaError:
         raise
@@ -184,7 +188,7 @@ def read_lines(path: str | Path) -> Iterator[Line]:
         after = f" after line {number}" if number else ""
         raise IncunabulaError(f"{path}: can't be read{after}: {reason}") from None
     if not found:
-        raise IncunabulaError(f"{path}: holds no game; expected replays, one a line")
+        raise IncunabulaError(f"{path}: holds no game; expected {expected}, one a line")
 
 
 def read_replay(line: Line) -> Replay:

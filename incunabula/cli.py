@@ -11,9 +11,10 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from incunabula.cli_bound import bound
 from incunabula.cli_doctor import doctor
@@ -39,9 +40,28 @@ from incunabula.cli_policies import policies_app
 from incunabula.cli_replay import replay
 from incunabula.streams import print_anything
 
+# As a newcomer may want them: play, measure, train, compare; what is known; files.
+ORDER = (
+    *("doctor", "play", "replay", "evaluate", "train", "league", "ladder", "bench"),
+    *("solve", "bound", "hindsight", "editions", "policies", "conform"),
+)
+
+
+class Program(TyperGroup):
+    """Lists its commands in ``ORDER``."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
 app = typer.Typer(
-    help="Reinforcement-learning environments for board games about medieval books.",
+    cls=Program,
+    help="Environments for reinforcement learning in two games about making books: Bibliogamo, a "
+    "solitaire, and Scriptorium, for 2 to 4 players; with agents, training and evaluation.",
+    epilog="Each command explains itself: incunabula evaluate --help. "
+    + example("evaluate bibliogamo --agents random,greedy --games 500"),
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # which fills paragraphs to the terminal's width
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -58,12 +78,13 @@ app.command(epilog=example("replay games/greedy.jsonl --game 1"))(replay)
 app.command(epilog=example("play scriptorium --players 3 --against greedy,ppo"))(play)
 
 ReportOption = Annotated[
-    str | None, typer.Option(help="Folder for a report: HTML, pictures, JSON and CSV.")
+    str | None,
+    typer.Option(metavar="FOLDER", help="Folder for a report: HTML, pictures, JSON and CSV."),
 ]
 RecordOption = Annotated[
     str | None,
     typer.Option(
-        metavar="DIR", help="Folder for replays of all games: incunabula replay shows them."
+        metavar="FOLDER", help="Folder for replays of all games: incunabula replay shows them."
     ),
 ]
 
@@ -179,7 +200,10 @@ def evaluate(
     record: RecordOption = None,
     run: Annotated[
         list[str] | None,
-        typer.Option(help="Run folder whose learning curve the report shows; may be repeated."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Run folder whose learning curve the report shows; may be repeated.",
+        ),
     ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -345,7 +369,9 @@ def solve(
     ] = 8.0,
     save: Annotated[
         str | None,
-        typer.Option(help="File for the values, to be played by as agent optimal:FILE."),
+        typer.Option(
+            metavar="FILE", help="File for the values, to be played by as agent optimal:FILE."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -396,10 +422,12 @@ def train(
         ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(help="A new folder for the run; by default runs/NAME.")
+        str | None,
+        typer.Option(metavar="FOLDER", help="A new folder for the run; by default runs/NAME."),
     ] = None,
     resume: Annotated[
-        str | None, typer.Option(help="Go on with the run in this folder, exactly.")
+        str | None,
+        typer.Option(metavar="FOLDER", help="Go on with the run in this folder, exactly."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Replaces the configuration's.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...; by default cpu.")] = None,

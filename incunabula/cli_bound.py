@@ -41,8 +41,9 @@ def bound(
     save: Annotated[
         str | None,
         typer.Option(
+            metavar="FILE",
             help="File that keeps every estimate as it is made; a command that was interrupted "
-            "goes on with the rest."
+            "goes on with the rest.",
         ),
     ] = None,
     as_json: JsonOption = False,

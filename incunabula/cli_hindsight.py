@@ -33,12 +33,14 @@ def hindsight(
     save: Annotated[
         str | None,
         typer.Option(
+            metavar="FILE",
             help="File that keeps every line as it is found, one deal a line; a command that was "
-            "interrupted goes on with the rest."
+            "interrupted goes on with the rest.",
         ),
     ] = None,
     check: Annotated[
-        str | None, typer.Option(help="Replay the lines of a saved file by the rules instead.")
+        str | None,
+        typer.Option(metavar="FILE", help="Replay the lines of a saved file by the rules instead."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -62,7 +62,9 @@ def ladder(
     backend: BackendOption = "auto",
     simulations: SimulationsOption = None,
     seconds_per_move: SecondsOption = None,
-    out: Annotated[str, typer.Option(help="Folder for ladder.md and ladder-GAME.json.")] = "ladder",
+    out: Annotated[
+        str, typer.Option(metavar="FOLDER", help="Folder for ladder.md and ladder-GAME.json.")
+    ] = "ladder",
     seed: SeedOption = 0,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure everything anew, also what is in the folder.")

@@ -38,13 +38,15 @@ def play(
         ),
     ] = "greedy",
     load: Annotated[
-        str | None, typer.Option(help="A replay of one game, to go on with or to look at.")
+        str | None,
+        typer.Option(metavar="FILE", help="A replay of one game, to go on with or to look at."),
     ] = None,
     record: Annotated[
         str | None,
         typer.Option(
+            metavar="FOLDER",
             help="Folder that every game is recorded in when it ends or the program does; games "
-            "saved by hand go there too, else to the current folder."
+            "saved by hand go there too, else to the current folder.",
         ),
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the page; any that is free by default.")] = 0,

@@ -68,7 +68,9 @@ def policies_export(
     folder: Annotated[str, typer.Argument(help="A new folder to be passed around.")],
     onnx: Annotated[
         str | None,
-        typer.Option(help="A file for the network in ONNX too (needs onnx and onnxscript)."),
+        typer.Option(
+            metavar="FILE", help="A file for the network in ONNX too (needs onnx and onnxscript)."
+        ),
     ] = None,
     edition: EditionOption = None,
     as_json: JsonOption = False,

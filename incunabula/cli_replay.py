@@ -32,7 +32,7 @@ def replay(
     ] = None,
     html: Annotated[
         str | None,
-        typer.Option(metavar="OUT", help="File for the game as a page that needs nothing else."),
+        typer.Option(metavar="FILE", help="File for the game as a page that needs nothing else."),
     ] = None,
     simulations: SimulationsOption = None,
     seconds_per_move: SecondsOption = None,

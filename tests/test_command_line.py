@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import signal
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from incunabula.cli import app, run
+from incunabula.cli import ORDER, app, run
 from incunabula.cli_options import complete_agents, complete_config, complete_edition
 from incunabula.envs.errors import CheckFailedError, IncunabulaError
 from tests.commands import Cli, cli
@@ -37,6 +38,31 @@ def test_help_teaches(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch) -> N
         assert parameter.name == "help" or parameter.help, parameter.name
         if parameter.param_type_name == "option":
             assert parameter.opts[-1] in outcome.out
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_help_fits_the_terminal(cli: Cli, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is cut off, and a paragraph's lines are as long as can be."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in ("", "editions", "policies", *COMMANDS):
+        lines = cli(*name.split(), "--help").out.splitlines()
+        assert lines
+        assert not any("…" in line or len(line) > width for line in lines)
+        text = [line.strip() for line in lines if not line.startswith(("│", "╭", "╰"))]
+        for line, following in itertools.pairwise(text):
+            if line and following:
+                assert len(f"{line} {following.split()[0]}") > width - 2, (name, line)
+
+
+def test_commands_are_listed_as_a_newcomer_may_want_them(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    out = cli("--help").out
+    listed = re.findall(r"^│ (\w+) +\w", out, re.MULTILINE)
+    assert listed == list(ORDER)
+    assert {name.split()[0] for name in COMMANDS} == set(ORDER)
+    assert "Example: incunabula evaluate" in out
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -201,3 +227,46 @@ def test_names_are_completed_after_a_comma() -> None:
     assert complete_agents("runs/mi") == []
     assert complete_edition("scriptorium-t") == ["scriptorium-tiny"]
     assert "demo" in complete_config("de")
+
+
+# Extras that aren't installed ---------------------------------------------------------------------
+
+EXTRAS = (
+    *("choix", "matplotlib", "numba", "pettingzoo", "PIL", "sb3_contrib", "stable_baselines3"),
+    *("starlette", "torch", "uvicorn"),
+)
+NEEDING = {
+    "train bibliogamo": "training needs torch: install the extra, pip install 'incunabula[train]'",
+    "league scriptorium": "ratings need choix, which is not installed: pip install 'incunabula[",
+    "ladder scriptorium": "ratings need choix, which is not installed: pip install 'incunabula[",
+    "evaluate bibliogamo --out x": "a report needs matplotlib, which is not installed: pip install",
+    "policies export bibliogamo x --onnx y": "ONNX needs torch: install the extra, pip install",
+    "play bibliogamo": "play needs uvicorn: install the extra, pip install 'incunabula[play]'",
+    "bench bibliogamo --backend numba": "backend: numba is not installed: pip install 'incunabula[",
+    "solve bibliogamo-tiny": "exact values need compiled code: numba is not installed: pip install",
+    "bound bibliogamo-tiny": "bounds need compiled code: numba is not installed: pip install",
+}
+
+
+def test_what_needs_an_extra_says_so_in_a_line(tmp_path: Path) -> None:
+    code = (
+        "import contextlib, sys\n"
+        f"sys.modules |= dict.fromkeys({EXTRAS})\n"  # importing one now fails
+        "from incunabula.cli import main\n"
+        f"for command in {list(NEEDING)}:\n"
+        "    sys.argv = ['incunabula', *command.split()]\n"
+        "    with contextlib.suppress(SystemExit):\n"
+        "        main()\n"
+        "try: import incunabula.envs.adapters.sb3\n"
+        "except ImportError as error: print(error, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    *told, sb3 = done.stderr.splitlines()
+    assert done.stdout == ""
+    assert [line.startswith("incunabula: ") for line in told] == [True] * len(NEEDING)
+    for line, said in zip(told, NEEDING.values(), strict=True):
+        assert said in line
+    assert sb3.startswith("an SB3 environment needs stable_baselines3: install the extra")
+    assert not list(tmp_path.iterdir())

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -188,16 +189,24 @@ def without(game: Game, *path: Any) -> Game:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "holds no game"),
-        ("{", "line 1: not JSON"),
-        ("[1]\n", "line 1: expected a JSON object"),
-        ("{}\n", "edition_sha256: None is none of the shipped editions"),
+        (b"", "holds no game; expected recorded games, one a line"),
+        (b"\n \n", "holds no game; expected recorded games, one a line"),
+        (b"{", "line 1: isn't JSON, or is cut off"),
+        (b"\n{", "line 2: isn't JSON, or is cut off"),
+        (b"[1]\n", "line 1: expected a JSON object, a game, got a list"),
+        (b"{}\n", "edition_sha256: None is none of the shipped editions"),
+        (b"\xff", r"line 1: isn't UTF-8 text \(byte 0\)"),
+        (b'{"seed": NaN}', "line 1: isn't JSON, or is cut off: NaN is no number"),
+        (b'{"seed": 1' + b"0" * 5000 + b"}", "line 1: holds a whole number of thousands of digits"),
+        (b'{"seed": 1, "seed": 2}', "line 1: the field 'seed' stands twice"),
+        (b"\n" * 70_000, "line 65537: blank lines of more than 65,536 bytes; expected recorded"),
     ],
+    ids=lambda value: str(value)[:30],
 )
-def test_a_file_that_is_no_games(tmp_path: Path, content: str, said: str) -> None:
+def test_a_file_that_is_no_games(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "games.jsonl"
-    path.write_text(content)
-    with pytest.raises(IncunabulaError, match=said):
+    path.write_bytes(content)
+    with pytest.raises(IncunabulaError, match=f"^{re.escape(str(path))}(, |: ).*{said}"):
         conform(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import zipfile
@@ -20,6 +21,7 @@ from incunabula.agents.exact.optimal import OptimalAgent
 from incunabula.agents.exact.solver import Solution, solve
 from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import load_edition
+from incunabula.envs.compiled.functions import Compiled
 from incunabula.envs.editions import load_any_edition
 from incunabula.envs.errors import IncunabulaError
 from tests.backends import needs_numba
@@ -115,12 +117,16 @@ def test_a_refused_edition_leaves_no_folder(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_result_that_cannot_be_saved_is_told_all_the_same(
-    cli: Cli, file: Path, tmp_path: Path
+    cli: Cli, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = cli("solve", file, "--save", tmp_path / ("n" * 245), "--json")
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("incunabula.agents.exact.files.np.savez", full)
+    outcome = cli("solve", file, "--save", tmp_path / "values.npz", "--json")
     assert outcome.status == 2
     assert json.loads(outcome.out)["value"] == pytest.approx(solved().value, abs=1e-12)
-    assert "can't be written: " in outcome.err
+    assert "can't be written: No space left on device" in outcome.err
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
@@ -158,6 +164,20 @@ def test_the_estimate_is_of_the_right_order() -> None:
     tiny = estimate(load_edition("bibliogamo-tiny"))
     assert 0.4 < tiny.states / 1_858_291 < 2.5  # as solving it counts them
     assert estimate(load_edition("bibliogamo")).states > 1e20
+
+
+def test_an_edition_that_is_too_large_is_refused_before_anything_is_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What compiling takes, many seconds, would be in vain; nor need numba be there."""
+
+    def compile_nothing(*_: Any) -> None:
+        raise AssertionError("is compiled")
+
+    monkeypatch.setattr(Compiled, "prepare", compile_nothing)
+    monkeypatch.setattr("incunabula.agents.exact.solver.why_no_numba", lambda: "not installed")
+    with pytest.raises(IncunabulaError, match="edition 'bibliogamo': too large to be solved"):
+        make_agent("optimal", load_edition("bibliogamo"))
 
 
 def test_codes_that_do_not_fit_are_refused() -> None:

@@ -297,6 +297,27 @@ def test_measurements_are_used_whole_or_not_at_all(
         known_measurements(tmp_path, "bibliogamo", basis)
 
 
+@pytest.mark.parametrize(
+    ("game", "path", "by"),
+    [
+        ("bibliogamo", ("tables",), []),
+        ("scriptorium", ("tables", 0, "rows", 0, "rank"), "1"),
+        ("scriptorium", ("tables", 0, "rows", 1, "rank"), None),
+    ],
+)
+def test_a_ladder_that_was_edited_by_hand_is_refused(
+    tmp_path: Path, game: str, path: tuple[Any, ...], by: Any
+) -> None:
+    """What README.md shows of a ladder needs more of it than the page does."""
+    pytest.importorskip("choix")
+    players = [2] if game == "scriptorium" else None
+    result = played(game, "random,greedy", players=players, sizes=Sizes(2, 1, 1))
+    file = result_path(tmp_path, game)
+    file.write_text(spoilt(result, path, by))
+    with pytest.raises(IncunabulaError, match=r"^[^:]*: is a ladder with parts that are missing"):
+        readme_part(tmp_path)
+
+
 # The command --------------------------------------------------------------------------------------
 
 

@@ -13,13 +13,13 @@ from rich.console import Console
 from incunabula.agents.agent import Agent, RandomAgent
 from incunabula.agents.baselines import make_greedy
 from incunabula.envs.backend import chosen_backend
-from incunabula.envs.bibliogamo.edition import load_edition
+from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.state import Phase
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.evaluate import evaluate
 from incunabula.training.evaluation.games import play_games
-from incunabula.training.evaluation.luck import LuckMeter, luck_possible
+from incunabula.training.evaluation.luck import Judge, LuckMeter, load_judge, luck_possible
 from incunabula.training.evaluation.seeds import seed_list
 from incunabula.training.evaluation.tables import print_evaluation
 
@@ -118,6 +118,22 @@ def test_an_evaluation_with_luck() -> None:
     single = evaluate(["greedy"], games=1, seeds="dev", luck=True).result["agents"][0]
     assert single["luck_adjusted"]["ci95"] is None
     assert single["luck_adjusted"]["sd"] is None
+
+
+def test_the_agents_of_an_evaluation_share_one_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+
+    def load(edition: Edition) -> Judge:
+        loaded.append(load_judge(edition))
+        return loaded[-1]
+
+    monkeypatch.setattr("incunabula.training.evaluation.evaluate.load_judge", load)
+    monkeypatch.setattr("incunabula.training.evaluation.luck.load_judge", load)
+    shared = evaluate(["random", "greedy"], games=3, seeds="dev", luck=True)
+    assert len(loaded) == 1
+    _, alone = luck_of(make_greedy("bibliogamo"), 3)  # which loads one of its own
+    assert len(loaded) == 2
+    assert shared.luck["greedy"].tolist() == alone.luck.tolist()
 
 
 def test_refused_without_a_value_network() -> None:

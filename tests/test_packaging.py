@@ -29,18 +29,25 @@ IDS = {
 }
 
 
-def python(code: str, executable: str | Path = sys.executable, cwd: Path | None = None) -> str:
-    """What a fresh interpreter prints that runs `code` with warnings as errors."""
+def python(code: str, executable: str | Path | None = None, cwd: Path | None = None) -> str:
+    """What a fresh interpreter prints that runs `code` with warnings as errors; one of another
+    environment finds nothing by way of this one's variables."""
     done = subprocess.run(
-        [str(executable), "-W", "error", "-c", code],
+        [str(executable or sys.executable), "-W", "error", "-c", code],
         capture_output=True,
         text=True,
         encoding="utf-8",
         cwd=cwd,
+        env=None if executable is None else on_its_own(),
         check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def on_its_own() -> dict[str, str]:
+    """The environment's variables without those that tell Python where to look."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def test_the_package_list_is_that_of_the_folders() -> None:
@@ -125,10 +132,13 @@ def test_the_ids_are_registered_once_without_a_warning() -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_and_the_source_archive_hold_everything(tmp_path: Path) -> None:
+def test_the_wheel_and_the_source_archive_hold_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # some set it; what is built must not be found so
     # `build` makes the wheel from the source archive, so what the archive lacks shows here too.
     command = [sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=on_its_own())
     assert done.returncode == 0, done.stdout + done.stderr
     (archive,) = tmp_path.glob("*.tar.gz")
     (wheel,) = tmp_path.glob("*.whl")
@@ -156,7 +166,8 @@ def test_the_wheel_and_the_source_archive_hold_everything(tmp_path: Path) -> Non
         venv.create(home, with_pip=False)
         (executable,) = (*home.glob("bin/python"), *home.glob("Scripts/python.exe"))
         pip = [sys.executable, "-m", "pip", "--python", str(executable), "install", "--quiet"]
-        subprocess.run([*pip, "--no-deps", str(built)], check=True, capture_output=True)
+        command = [*pip, "--no-deps", str(built)]
+        subprocess.run(command, check=True, capture_output=True, env=on_its_own())
         where, shipped = json.loads(python(code, executable, cwd=tmp_path))
         assert Path(where).is_relative_to(home)
         assert sorted(shipped) == sorted(IDS.values())

@@ -14,11 +14,13 @@ from incunabula.agents.policies import (
     copy_policy,
     find_policies,
     named_policy,
+    new_folder,
     score_of,
     summary,
 )
-from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.errors import IncunabulaError, needing
 from incunabula.training.evaluation.command import print_json
+from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.evaluation.tables import interval, plain_console, short_names, table
 
 Json = dict[str, Any]
@@ -110,13 +112,17 @@ def run_export(
     policy: str, folder: str, onnx: str | None, edition: str | None, *, as_json: bool
 ) -> None:
     """Copy a policy into a new folder and say what it holds; with `onnx`, its network too."""
-    source = named_policy(policy)
+    source, target = named_policy(policy), new_folder(folder)
     network: Json | None = None
-    if onnx is not None:
-        from incunabula.training.ppo.onnx import export_network
+    beside = None if onnx is None else Path(onnx).parent
+    with kept_if_used(target.parent), kept_if_used(beside):
+        check_folder(target.parent, "folder")
+        if onnx is not None:
+            with needing("ONNX", "train"):
+                from incunabula.training.ppo.onnx import export_network
 
-        network = export_network(source, onnx, edition)
-    facts = summary(str(folder), copy_policy(source, folder))
+            network = export_network(source, onnx, edition)
+        facts = summary(str(folder), copy_policy(source, target))
     if as_json:
         print_json({**facts, "onnx": network})
         return

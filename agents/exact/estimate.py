@@ -66,7 +66,8 @@ def estimate(edition: Edition) -> Estimate:
 
 def _states(edition: Edition, games: int) -> float:
     """The estimate from a number of random games."""
-    engine = BibliogamoEngine(edition, games, "auto")
+    # In a second; to compile the rules, for an edition that may well be refused, takes far longer.
+    engine = BibliogamoEngine(edition, games, "numpy")
     t, rows = engine.tables, np.arange(games)
     engine.deal(rows, rows.astype(np.uint64))
     positions: list[npt.NDArray[np.uint64]] = []

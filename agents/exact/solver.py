@@ -85,10 +85,10 @@ def solve(
 
 def check_solvable(edition: Edition, max_memory: float) -> None:
     """Raise IncunabulaError if the edition is too large, or if nothing can be compiled here."""
+    check_size(edition, max_memory)  # first: nobody installs numba for an edition that is refused
     why_not = why_no_numba()
     if why_not is not None:
         raise IncunabulaError(f"exact values need compiled code: {why_not}")
-    check_size(edition, max_memory)
 
 
 def work_out(

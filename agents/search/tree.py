@@ -81,11 +81,12 @@ class Settings:
 
 
 # Chosen on dev deals, where the payoffs of two actions were compared with games played to the end.
-# In Bibliogamo the network's error must be outplayed (differences after 8, 16 and 32 decisions
-# agree with the truth at 0.64, 0.86 and 0.96) and chance is loud (standard deviations of 0.9, 1.4
-# and 1.9 points), so that few actions get many simulations. In Scriptorium chance is quiet, and
-# a day is many decisions: long horizons, more actions, fewer simulations. The policy's logits,
-# which hear an advisor, say little about which of two actions is the better.
+# In Scriptorium chance is quiet, and a day is many decisions: long horizons, more actions, fewer
+# simulations. In Bibliogamo chance is loud, so that few actions get many simulations, and the
+# policy plays on for a while before a value network that errs is asked. That row was chosen with
+# the values that PPO had left, not with those fitted since (``fit_value``); the agent ``search``
+# doesn't use it, but rollouts (see ``guided``). The policy's logits, which hear an advisor, say
+# little about which of two actions is the better.
 SETTINGS = {
     "bibliogamo": Settings(tried=2, horizon=16, c_visit=0.0, c_scale=0.8),
     "scriptorium": Settings(tried=8, horizon=32, c_visit=20.0, c_scale=1.0),

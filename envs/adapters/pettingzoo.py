@@ -15,19 +15,14 @@ from incunabula.envs.chance import as_seed
 from incunabula.envs.drawing.modes import FPS, HUMAN, RENDER_MODES, checked_render_mode
 from incunabula.envs.drawing.window import Window
 from incunabula.envs.engine import Json
-from incunabula.envs.errors import IncunabulaError, MissingExtraError
+from incunabula.envs.errors import IncunabulaError, needing
 from incunabula.envs.scriptorium.deals import ScriptoriumDeals
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.envs.scriptorium.payoffs import checked_reward_mode, margins, outcome
 
-try:
+with needing("scriptorium_v0", "pettingzoo"):
     from pettingzoo import AECEnv
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-except ModuleNotFoundError as error:
-    raise MissingExtraError(
-        f"scriptorium_v0 needs {error.name}: install the extra, "
-        "pip install 'incunabula[pettingzoo]'"
-    ) from None
 
 Observation = dict[str, npt.NDArray[Any]]
 ILLEGAL_ACTIONS = ("terminate", "penalize", "raise")

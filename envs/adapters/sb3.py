@@ -10,8 +10,6 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Discrete
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
 
 from incunabula.envs.adapters.games import Arrays, EditionLike, Games
 from incunabula.envs.adapters.gymnasium import bibliogamo_games
@@ -27,7 +25,11 @@ from incunabula.envs.drawing.modes import (
     checked_render_mode,
 )
 from incunabula.envs.engine import Engine
-from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from incunabula.envs.errors import IllegalActionError, IncunabulaError, needing
+
+with needing("an SB3 environment", "train"):
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv
 
 
 class GamesSB3VecEnv(VecEnv):

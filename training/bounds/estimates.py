@@ -18,7 +18,7 @@ from incunabula.agents.bounds.bound import Chosen
 from incunabula.agents.bounds.sales import Estimate, Judge, Task
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.files import check_folder, write_atomically
+from incunabula.training.evaluation.files import check_file, write_atomically
 from incunabula.training.evaluation.seeds import check_count
 from incunabula.training.hindsight.lines import read_bytes
 from incunabula.training.workers import MAX_WORKERS, made_by_processes
@@ -60,9 +60,7 @@ class Estimates:
             self._read(Path(save), save)
 
     def _read(self, path: Path, save: str) -> None:
-        if not save.strip() or (path.exists() and not path.is_file()):
-            raise IncunabulaError(f"save: expected a file, got {save!r}")
-        check_folder(path.parent, "save")
+        check_file(save)
         if not path.exists():
             return
         try:

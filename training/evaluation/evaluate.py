@@ -21,7 +21,7 @@ from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.games import Games, play_games
-from incunabula.training.evaluation.luck import LuckMeter, add_luck
+from incunabula.training.evaluation.luck import LuckMeter, add_luck, load_judge
 from incunabula.training.evaluation.machine import versions
 from incunabula.training.evaluation.par import par_entry, par_of
 from incunabula.training.evaluation.progress import SlowProgress
@@ -107,7 +107,10 @@ def evaluate(
     prestige = None if prestige is None else int(prestige)
     seed = as_seed(seed)
     players = named_agents(agents, edition, seed, budget)
-    meters = {name: LuckMeter(edition, games) for name in players} if luck else {}
+    meters: dict[str, LuckMeter] = {}
+    if luck:
+        judge = load_judge(edition)
+        meters = {name: LuckMeter(edition, games, judge=judge) for name in players}
     began = time.perf_counter()
     played: dict[str, Games] = {}
     rows = []

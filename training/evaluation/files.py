@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.files import written_whole
+from incunabula.envs.files import check_writable, written_whole
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -52,8 +52,12 @@ def kept_if_used(folder: str | Path | None) -> Iterator[None]:
         raise
 
 
-def check_folder(folder: str | Path, option: str = "out") -> Path:
+def check_folder(folder: str | Path, option: str = "out", files: Iterable[str] = ()) -> Path:
     """Make the folder if need be and see that files can be written there, before the work starts.
+
+    Args:
+        option: that named it, for errors.
+        files: names of those that will be, or may be.
 
     Raises IncunabulaError if not.
     """
@@ -68,4 +72,31 @@ def check_folder(folder: str | Path, option: str = "out") -> Path:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise IncunabulaError(f"{option}: {path}: files can't be written there: {reason}") from None
+    for name in files:
+        _check_writable(path / name, option)
     return path
+
+
+def check_file(file: str | Path, option: str = "save") -> Path:
+    """See that the file can be written, its folder being made if need be, before the work starts.
+
+    Args:
+        option: that named it, for errors.
+
+    Raises IncunabulaError if not.
+    """
+    path, other = Path(file), not str(file).strip()
+    with contextlib.suppress(OSError, ValueError):  # a name that can't be one is told below
+        other = other or (path.exists() and not path.is_file())
+    if other:
+        raise IncunabulaError(f"{option}: expected a file, got {str(file)!r}")
+    check_folder(path.parent, option)
+    _check_writable(path, option)
+    return path
+
+
+def _check_writable(path: Path, option: str) -> None:
+    try:
+        check_writable(path)
+    except IncunabulaError as error:
+        raise IncunabulaError(f"{option}: {error}") from None

@@ -13,16 +13,15 @@ The draws are of what a player doesn't know, uniform over all hidden orders, as 
 
 from __future__ import annotations
 
-import importlib.resources
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from incunabula.agents.policy_folder import Policy, load_policy
-from incunabula.agents.registry import GUIDES
+from incunabula.agents.registry import GUIDES, with_shipped
 from incunabula.agents.search.guide import Guide
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
@@ -42,11 +41,31 @@ ROUND = 4096  # positions looked at together, at most
 STREAM = 1 << 39  # of the keys that name those draws
 
 
-def _judge(edition: Edition) -> Policy:
-    """The policy whose value network judges positions of this edition."""
-    shipped = importlib.resources.files("incunabula.agents") / "pretrained"
-    with importlib.resources.as_file(shipped / GUIDES[edition.game]) as folder:
-        return load_policy(folder, edition)
+class Judge(NamedTuple):
+    """What judges positions of an edition.
+
+    Attributes:
+        policy: whose value network it is.
+        guide: the network, ready to be asked.
+    """
+
+    policy: Policy
+    guide: Guide
+
+
+def load_judge(edition: Edition) -> Judge:
+    """The judge of an edition's positions: many meters can share one.
+
+    Raises:
+        IncunabulaError: there is no value network for this edition.
+    """
+    try:
+        policy = with_shipped(GUIDES[edition.game], lambda folder: load_policy(folder, edition))
+    except IncunabulaError as error:
+        raise IncunabulaError(
+            f"luck: its value network isn't of this edition; leave --luck out ({error})"
+        ) from None
+    return Judge(policy, Guide(policy, BibliogamoEngine(edition, 1).tables))
 
 
 def luck_possible(edition: BaseEdition) -> bool:
@@ -54,7 +73,7 @@ def luck_possible(edition: BaseEdition) -> bool:
     if not isinstance(edition, Edition):
         return False
     try:
-        _judge(edition)
+        load_judge(edition)
     except IncunabulaError:
         return False
     return True
@@ -75,6 +94,7 @@ class LuckMeter:
         edition: what is played.
         games: how many games there are in the list.
         start: number of the first, so that a game is measured alike wherever it stands in a list.
+        judge: of this edition, if it is loaded already.
 
     Attributes:
         cards: luck in cards drawn between turns, points, float64 (games,).
@@ -86,16 +106,11 @@ class LuckMeter:
         IncunabulaError: there is no value network for this edition.
     """
 
-    def __init__(self, edition: Edition, games: int, start: int = 0) -> None:
-        try:
-            policy = _judge(edition)
-        except IncunabulaError as error:
-            raise IncunabulaError(
-                f"luck: its value network isn't of this edition; leave --luck out ({error})"
-            ) from None
-        self.policy = policy
+    def __init__(
+        self, edition: Edition, games: int, start: int = 0, judge: Judge | None = None
+    ) -> None:
+        self.policy, self._value = judge or load_judge(edition)
         self.cards, self.prices = np.zeros(games), np.zeros(games)
-        self._value = Guide(policy, BibliogamoEngine(edition, 1).tables)
         self.seconds = 0.0
         self._start = start
         self._room: BibliogamoEngine | None = None

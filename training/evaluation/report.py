@@ -18,6 +18,11 @@ from incunabula.training.evaluation.tables import interval, short_names, signed
 
 Json = dict[str, Any]
 RunFolders = str | Path | Sequence[str | Path] | None
+# What a report may write: of an evaluation of either game, or of a league.
+FILES = (
+    *("report.html", "evaluation.json", "league.json", "games.csv"),
+    *("scores.png", "win_shares.png", "league.png", "learning_curve.png"),
+)
 
 
 def check_report_possible(folder: str | Path) -> Path:
@@ -35,7 +40,7 @@ def check_report_possible(folder: str | Path) -> Path:
             f"out: {folder} is a training run's own folder; name another one, such as "
             f"{Path(folder) / 'report'}"
         )
-    return check_folder(folder)
+    return check_folder(folder, files=FILES)
 
 
 def write_report(folder: str | Path, evaluation: Evaluation, run_folder: RunFolders = None) -> Path:

@@ -18,7 +18,7 @@ from incunabula.agents.registry import OPTIMAL, make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.command import deliver, listed
-from incunabula.training.evaluation.files import check_folder, kept_if_used
+from incunabula.training.evaluation.files import check_file, kept_if_used
 from incunabula.training.evaluation.progress import SlowStatus
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.tables import short_names, table
@@ -80,10 +80,7 @@ def _made(names: list[str], edition: Edition) -> dict[str, Agent]:
 
 def _check_file(save: str) -> None:
     """See that a file can be written there, before the work, and that nothing else is lost."""
-    path = Path(save)
-    if not save.strip() or (path.exists() and not path.is_file()):
-        raise IncunabulaError(f"save: expected a file, got {save!r}")
-    check_folder(path.parent, "save")
+    path = check_file(save)
     if path.exists() and not may_be_solution(path):
         raise IncunabulaError(
             f"save: {path} is no file of exact values, so it isn't overwritten; name another file"

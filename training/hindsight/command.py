@@ -18,7 +18,7 @@ from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import CheckFailedError, IncunabulaError
 from incunabula.training.evaluation.command import check_game, deliver
-from incunabula.training.evaluation.files import check_folder, kept_if_used
+from incunabula.training.evaluation.files import kept_if_used
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.seeds import list_hash, seed_list
@@ -78,19 +78,17 @@ def run_hindsight(
         seeds = "final" if seeds is None else seeds
         deals = seed_list(seeds, games)
     began = time.perf_counter()
-    with kept_if_used(None if save is None else Path(save).parent):
-        if save is not None:
-            check_folder(Path(save).parent, "save")
-        with Working(len(deals), save) as working:
-            found = find_lines(
-                loaded,
-                deals.tolist(),
-                width=width,
-                prestige=prestige,
-                workers=workers,
-                save=save,
-                on_progress=working.advance,
-            )
+    folder = None if save is None else Path(save).parent
+    with kept_if_used(folder), Working(len(deals), save) as working:
+        found = find_lines(
+            loaded,
+            deals.tolist(),
+            width=width,
+            prestige=prestige,
+            workers=workers,
+            save=save,
+            on_progress=working.advance,
+        )
     seconds = time.perf_counter() - began
     if deal is not None:
         deliver(one_entry(loaded, found[0]), print_one, None, as_json=as_json)

@@ -16,6 +16,7 @@ from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.files import open_regular
 from incunabula.envs.json_state import Json
+from incunabula.training.evaluation.files import check_file
 
 START = json.dumps({"kind": KIND}).encode()[:-1]  # how every line begins
 MAX_BYTES = 1 << 30
@@ -38,14 +39,9 @@ class LinesFile:
     ) -> None:
         path = self._path = Path(save)
         self._edition = edition
-        try:
-            there = path.exists()
-        except OSError as error:
-            raise IncunabulaError(f"save: {path}: can't be used: {error.strerror}") from None
-        if not str(save).strip() or (there and not path.is_file()):
-            raise IncunabulaError(f"save: expected a file, got {str(save)!r}")
+        check_file(save)
         self._forms: dict[int, tuple[str, Json]] = {}
-        raw = read_bytes(path) if there else b""
+        raw = read_bytes(path) if path.exists() else b""
         rest = raw.rpartition(b"\n")[2]
         self._sound, self._size = len(raw) - len(rest), len(raw)  # bytes
         if not (rest.startswith(START) or START.startswith(rest)):

@@ -45,6 +45,7 @@ def run_ladder(
         read_results,
         write_part,
         write_result,
+        written_files,
     )
 
     specs = listed("agents", agents)
@@ -77,7 +78,7 @@ def run_ladder(
         "seed": seed or None,
     }
     with kept_if_used(out):
-        folder, basis = check_folder(out), ladder.terms.basis
+        folder, basis = check_folder(out, files=written_files(game)), ladder.terms.basis
         read_results(folder)  # what isn't ours is found before the games, not after
         known = known_measurements(folder, game, basis)
         measured = False

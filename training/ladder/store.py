@@ -21,6 +21,7 @@ from incunabula.training.ladder.cells import machines, ranking, with_interval
 from incunabula.training.ladder.ladder import SCHEMA_VERSION
 from incunabula.training.ladder.measure import by_deal
 from incunabula.training.ladder.page import page
+from incunabula.training.ladder.short import short_table
 
 Json = dict[str, Any]
 PAGE = "ladder.md"
@@ -36,6 +37,11 @@ def result_path(folder: Path, game: str) -> Path:
 def part_path(folder: Path, game: str) -> Path:
     """The file of what an unfinished run has measured; gone once it is finished."""
     return folder / f"ladder-{game}.part.json"
+
+
+def written_files(game: str) -> tuple[str, ...]:
+    """The names of what a game's ladder writes into its folder."""
+    return PAGE, result_path(Path(), game).name, part_path(Path(), game).name
 
 
 def read_results(folder: str | Path) -> dict[str, Json]:
@@ -124,7 +130,7 @@ def _fault(raw: bytes, game: str, kind: str) -> str | None:
         return f"isn't of {game}"
     checks: list[Callable[[], object]] = [lambda: _check_measurements(value)]
     if kind == "ladder":
-        checks.append(lambda: page({game: value}))
+        checks += [lambda: page({game: value}), lambda: short_table(value)]
     try:
         for check in checks:
             check()

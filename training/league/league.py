@@ -135,7 +135,6 @@ def league(
     )
 
     began = time.perf_counter()
-    first_decisions(players, edition, num_players, backend)
     total = deals * len(plan.seats)
     settings = len(plan.seats)
 
@@ -150,6 +149,7 @@ def league(
         recorded(folder, "league", edition, seated, deal) as recorder,
         SlowProgress(total, f"{total:,} games") as progress,
     ):
+        first_decisions(players, edition, num_players, backend)
         games = play_tables(
             players,
             np.array(plan.seats),

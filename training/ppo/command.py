@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.errors import IncunabulaError, needing
 from incunabula.training.ppo.config import (
     CONFIGS,
     TrainConfig,
@@ -52,12 +52,8 @@ def train(
     """
     if game is not None and game not in GAMES:
         raise IncunabulaError(f"game: can't train {game!r}; there is: {', '.join(GAMES)}")
-    try:
+    with needing("training", "train"):
         from incunabula.training.ppo.trainer import Trainer
-    except ModuleNotFoundError as error:
-        raise IncunabulaError(
-            f"training needs {error.name}: install the extra, pip install 'incunabula[train]'"
-        ) from None
     if resume is not None:
         given = {"config": config, "out": out, "seed": seed, "num_envs": num_envs}
         given["players"] = players

@@ -23,9 +23,11 @@ import torch
 import typer
 from torch import nn
 
+from incunabula.agents.policies import new_folder
 from incunabula.agents.policy_folder import Policy, load_policy, save_policy
 from incunabula.cli import run
 from incunabula.envs.editions import load_any_edition
+from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.ppo.value_games import FIRST_DEAL, Positions, play
 
 Float16Array = npt.NDArray[np.float16]
@@ -182,7 +184,9 @@ def _main(
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
 ) -> None:
     """Fit a policy's value network to undiscounted payoffs."""
-    figures = fit_folder(policy, out, games, players, seed)
+    with kept_if_used(out.parent):
+        check_folder(new_folder(out).parent)
+        figures = fit_folder(policy, out, games, players, seed)
     typer.echo(", ".join(f"{name} {figure:.3f}" for name, figure in figures.items()))
 
 

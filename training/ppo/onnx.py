@@ -32,7 +32,7 @@ from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError, MissingExtraError
 from incunabula.envs.scriptorium.tables import GOLD
 from incunabula.envs.stepper import Stepper
-from incunabula.training.evaluation.files import check_folder, write_atomically
+from incunabula.training.evaluation.files import check_file, write_atomically
 from incunabula.training.ppo.modules import CardHead, Encoder
 from incunabula.training.ppo.tile_modules import TileEncoder, TileHead
 
@@ -67,8 +67,7 @@ def export_network(folder: Path, file: str | Path, edition: str | None = None) -
         raise MissingExtraError(
             f"ONNX needs {' and '.join(missing)}: pip install {' '.join(NEEDED)}"
         )
-    file = Path(file)
-    check_folder(file.parent, "onnx")
+    file = check_file(file, "onnx")
     played = load_any_edition(edition or load_policy(folder).description["edition"])
     policy, engine = load_policy(folder, played), engine_of(played)
     network = PolicyNetwork(policy, engine).eval()
