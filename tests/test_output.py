@@ -17,11 +17,11 @@ import pytest
 from incunabula.agents.agent import Agent, View
 from incunabula.cli import run
 from incunabula.streams import print_anything
-from incunabula.training.evaluation.command import deliver
 from incunabula.training.evaluation.tables import plain_console, short_names
 from incunabula.training.league.evaluate import evaluate_versus
 from incunabula.training.league.league import league
 from incunabula.training.league.tables import print_league, print_versus
+from incunabula.training.output import deliver
 from tests.commands import Cli, cli
 
 __all__ = ["cli"]

@@ -29,9 +29,9 @@ from incunabula.envs.editions import GAMES, load_any_edition, shipped_editions
 from incunabula.envs.engine import Engine
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.training.evaluation.bench_stepper import StepperPlay
-from incunabula.training.evaluation.command import print_json
 from incunabula.training.evaluation.machine import machine, versions
 from incunabula.training.evaluation.tables import plain_console
+from incunabula.training.output import print_json
 from incunabula.training.policies import RUNS
 
 Json = dict[str, Any]

@@ -19,9 +19,9 @@ from incunabula.agents.policies import (
     summary,
 )
 from incunabula.envs.errors import IncunabulaError, needing
-from incunabula.training.evaluation.command import print_json
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.evaluation.tables import interval, plain_console, short_names, table
+from incunabula.training.output import print_json
 
 Json = dict[str, Any]
 

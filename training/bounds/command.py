@@ -14,7 +14,6 @@ from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.chance import as_seed
 from incunabula.training.bounds.estimates import Estimates
-from incunabula.training.evaluation.command import deliver
 from incunabula.training.evaluation.evaluate import evaluate
 from incunabula.training.evaluation.files import kept_if_used
 from incunabula.training.evaluation.progress import SlowStatus
@@ -22,6 +21,7 @@ from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.seeds import check_count, seed_list
 from incunabula.training.evaluation.statistics import one_sided_t
 from incunabula.training.evaluation.tables import PROVENANCE, table
+from incunabula.training.output import deliver
 
 Json = dict[str, Any]
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import json
-import math
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 
-from incunabula.envs.documents import no_such
-from incunabula.envs.editions import GAMES, edition_model, load_as
+from incunabula.envs.editions import edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.files import kept_if_used
+from incunabula.training.arguments import check_game, listed, whole
 from incunabula.training.evaluation.tables import plain_console
+from incunabula.training.output import deliver, print_json, report_folder
 
 
 def run_evaluate(
@@ -183,82 +178,3 @@ def run_conform(file: str, edition: str | None, *, backend: str, as_json: bool) 
     else:
         print(difference)
     return difference is None
-
-
-def check_game(game: str, games: Sequence[str] = GAMES) -> None:
-    """Raise IncunabulaError unless it is one of these games."""
-    if game not in games:
-        raise IncunabulaError(no_such("game", game, games))
-
-
-def listed(name: str, text: str) -> list[str]:
-    """Entries separated by commas."""
-    entries = [entry.strip() for entry in text.split(",")]
-    if not all(entries):
-        raise IncunabulaError(
-            f"{name}: expected entries separated by commas, with none empty, got {text!r}"
-        )
-    return entries
-
-
-def whole(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise IncunabulaError(f"{name}: expected whole numbers above 0, got {text!r}")
-    return int(text)
-
-
-@contextlib.contextmanager
-def report_folder(out: str | None, runs: Sequence[str] = ()) -> Iterator[None]:
-    """See that a report can be written before the games are played, not after.
-
-    A folder made for it is taken away again should nothing come of it.
-    """
-    with kept_if_used(out):
-        if out is not None:
-            from incunabula.training.evaluation.curve import read_curve
-            from incunabula.training.evaluation.report import check_report_possible
-
-            check_report_possible(out)
-            for run in runs:
-                read_curve(run)
-        yield
-
-
-def deliver(
-    result: dict[str, Any],
-    show: Callable[[dict[str, Any], Console], None],
-    write: Callable[[], Path] | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Write the report, if there is to be one, and print; with --json, stdout holds JSON alone.
-
-    Neither is lost with the other: the report is written before a reader such as ``head`` can close
-    the output, and what was measured is printed even if the disk is full.
-    """
-    page = None
-    try:
-        if write is not None:
-            page = write()
-    finally:
-        if as_json:
-            print_json(result)
-        else:
-            show(result, plain_console())
-    if page is not None:
-        print(f"Report: {page}", file=sys.stderr if as_json else sys.stdout)
-
-
-def print_json(value: dict[str, Any]) -> None:
-    """Print JSON that any reader takes: ASCII alone, and null for a number that isn't finite."""
-    print(json.dumps(_finite(value), indent=1, allow_nan=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -17,12 +17,13 @@ from incunabula.agents.exact.table import GIGABYTE
 from incunabula.agents.registry import OPTIMAL, make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.errors import IncunabulaError
-from incunabula.training.evaluation.command import deliver, listed
+from incunabula.training.arguments import listed
 from incunabula.training.evaluation.files import check_file, kept_if_used
 from incunabula.training.evaluation.progress import SlowStatus
 from incunabula.training.evaluation.result import edition_entry
 from incunabula.training.evaluation.tables import short_names, table
 from incunabula.training.exact.policies import check_evaluable, exact_value
+from incunabula.training.output import deliver
 
 Json = dict[str, Any]
 

@@ -17,7 +17,7 @@ from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.tables import build_tables
 from incunabula.envs.chance import as_seed
 from incunabula.envs.errors import CheckFailedError, IncunabulaError
-from incunabula.training.evaluation.command import check_game, deliver
+from incunabula.training.arguments import check_game
 from incunabula.training.evaluation.files import kept_if_used
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import edition_entry
@@ -26,6 +26,7 @@ from incunabula.training.evaluation.statistics import mean_interval, paired, sum
 from incunabula.training.evaluation.tables import interval, signed, table
 from incunabula.training.hindsight.deals import Found, find_lines
 from incunabula.training.hindsight.lines import read_bytes, read_lines
+from incunabula.training.output import deliver
 
 Json = dict[str, Any]
 LOWER = "a lower bound on the best in hindsight"

@@ -9,8 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from incunabula.training.evaluation.command import check_game, deliver, listed, whole
+from incunabula.training.arguments import check_game, listed, whole
 from incunabula.training.evaluation.tables import PROVENANCE, table
+from incunabula.training.output import deliver
 
 Json = dict[str, Any]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incunabula.training.evaluation.command import check_game, deliver, listed, report_folder
+from incunabula.training.arguments import check_game, listed
+from incunabula.training.output import deliver, report_folder
 
 GAMES = ("scriptorium",)
 

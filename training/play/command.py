@@ -14,7 +14,7 @@ from incunabula.agents.registry import AGENTS, OPTIMAL, SEARCHERS
 from incunabula.envs.errors import IncunabulaError, MissingExtraError
 from incunabula.envs.playback import edition_of
 from incunabula.envs.replay import Replay
-from incunabula.training.evaluation.command import check_game
+from incunabula.training.arguments import check_game
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.play.saves import Saves, replay_from_file
 from incunabula.training.play.session import Session, check_seed

@@ -11,7 +11,7 @@ from incunabula.envs.documents import show
 from incunabula.envs.editions import BaseEdition, edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.edition import Edition as ScriptoriumEdition
-from incunabula.training.evaluation.command import check_game, listed
+from incunabula.training.arguments import check_game, listed
 from incunabula.training.replay.advice import Adviser
 
 PERSON = "person"  # how replays call one

@@ -22,11 +22,11 @@ from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.files import file_to_write
 from incunabula.envs.playback import edition_of
 from incunabula.envs.replay import Replay
-from incunabula.training.evaluation.command import deliver, print_json
 from incunabula.training.evaluation.files import write_atomically
 from incunabula.training.evaluation.progress import SlowProgress
 from incunabula.training.evaluation.result import move_budget
 from incunabula.training.evaluation.tables import plain_console
+from incunabula.training.output import deliver, print_json
 from incunabula.training.replay.advice import Adviser
 from incunabula.training.replay.frames import game_frames
 from incunabula.training.replay.load import load_games
