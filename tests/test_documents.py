@@ -32,6 +32,7 @@ NEEDS = {
     "torch": "torch",
     "torchrl": "torchrl",
     "ray.rllib": "ray",
+    "RecordVideo": "moviepy",
     "write_report": "matplotlib",
     "training.league.league": "choix",
     "agents.exact": "numba",

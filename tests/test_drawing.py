@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 from PIL import ImageFont
 
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.bibliogamo.scene import draw_scene
+from incunabula.envs.drawing import pixels
 from incunabula.envs.drawing.flow import grid, shortest_names
 from incunabula.envs.drawing.lettering import fitted, text_width
 from incunabula.envs.drawing.pen import Box
@@ -130,6 +133,38 @@ def test_later_shapes_cover_earlier_ones_as_far_as_they_are_opaque() -> None:
     half = at(picture(below, Rect(5, 5, 20, 20, fill=RED, opacity=0.5)), 10, 10)
     assert half[0] in (127, 128)
     assert half[1:] == (0, 0)
+
+
+def test_a_picture_has_no_seams_and_forgets_what_was_drawn_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = BibliogamoEngine("bibliogamo")
+    engine.deal(np.arange(1), [7])
+    scenes = []
+    for _ in range(8):
+        scenes.append(draw_scene(engine.edition, engine.snapshot(0)))
+        engine.apply(engine.mask.argmax(1))
+    pictures = [to_pixels(scene) for scene in scenes]
+    assert all(np.array_equal(to_pixels(s), p) for s, p in zip(scenes, pictures, strict=True))
+    for cached in (pixels._cell, pixels._placed, pixels._letters):
+        cached.cache_clear()
+    assert np.array_equal(to_pixels(scenes[-1]), pictures[-1])
+    monkeypatch.setattr(pixels, "CELL", 1200)  # the whole picture is one
+    monkeypatch.setattr(pixels, "SIDE", 1200 * pixels.FINER)
+    for cached in (pixels._cell, pixels._placed):
+        cached.cache_clear()
+    whole = to_pixels(scenes[-1])
+    for cached in (pixels._cell, pixels._placed):
+        cached.cache_clear()
+    assert np.array_equal(whole, pictures[-1])
+
+
+def test_what_was_drawn_cannot_be_spoilt_from_outside() -> None:
+    scene = picture(Rect(10, 10, 20, 10, fill=RED))
+    first = to_pixels(scene)
+    before = first.copy()
+    first[:] = 0
+    assert np.array_equal(to_pixels(scene), before)
 
 
 @pytest.mark.parametrize("anchor", ["start", "middle", "end"])

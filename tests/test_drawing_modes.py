@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
-from types import SimpleNamespace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -18,6 +21,7 @@ from incunabula.agents.seat.gymnasium import ScriptoriumEnv, ScriptoriumVectorEn
 from incunabula.envs import scriptorium_v0
 from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
 from incunabula.envs.drawing import extra
+from incunabula.envs.drawing.palette import DESK
 from incunabula.envs.drawing.window import Window
 from incunabula.envs.errors import IncunabulaError, MissingExtraError
 
@@ -135,6 +139,119 @@ def test_the_native_sb3_environment_puts_its_games_side_by_side() -> None:
     assert whole.shape == (2 * height, *BIBLIOGAMO[1:])
     assert np.array_equal(whole[:height], first)
     assert np.array_equal(whole[height:], second)
+
+
+# How gymnasium makes what its recorders take.
+RECORDERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "single": (gymnasium.make, {}),
+    "batch": (gymnasium.make_vec, {"num_envs": 2, "vectorization_mode": "vector_entry_point"}),
+}
+
+
+@pytest.mark.parametrize("kind", RECORDERS)
+@pytest.mark.parametrize("game", GAMES)
+def test_recorders_get_every_position_of_an_episode(
+    game: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, how = RECORDERS[kind]
+    options: dict[str, Any] = {"opponents": "random"} if game == "scriptorium" else {}
+    envs = make(
+        f"incunabula:incunabula/{game.capitalize()}-tiny-v0",
+        **{"render_mode": "rgb_array", "render_size": (640, 480), **how, **options},
+    )
+    recorder = (gymnasium.wrappers if kind == "single" else gymnasium.wrappers.vector).RecordVideo
+    monkeypatch.setitem(sys.modules, "moviepy", ModuleType("moviepy"))  # nothing is written
+    written: list[list[Any]] = []
+
+    def stop_recording(self: Any) -> None:
+        written.append(self.recorded_frames)
+        self.recorded_frames, self.recording = [], False
+
+    monkeypatch.setattr(recorder, "stop_recording", stop_recording)
+    env = recorder(envs, str(tmp_path / "videos"), episode_trigger=lambda episode: episode == 0)
+    assert env.frames_per_sec == envs.metadata["render_fps"] == 4
+    _, info = env.reset(seed=5)
+    expected, over = [env.render()], False
+    while not over:
+        _, _, ended, _, info = env.step(info["action_mask"].argmax(-1))
+        over = bool(np.ravel(ended)[0])
+        expected.append(env.render())
+    env.close()
+    assert len(written) == 1
+    assert len(written[0]) == len(expected)
+    for frame, boards in zip(written[0], expected, strict=True):
+        assert np.array_equal(frame, boards if kind == "single" else np.hstack(boards))
+
+
+# Sizes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_pictures_have_the_size_that_was_asked_for(game: str) -> None:
+    make, _ = SINGLE[game]
+    boards = {}
+    for size in ((640, 480), (1000, 480), (641, 1481), [700, 500]):
+        env = make(render_mode="rgb_array", render_size=size)
+        env.reset(seed=3)
+        frame = env.render()
+        assert frame.shape == (size[1], size[0], 3)
+        # The board in its own proportions, in the middle of the desk.
+        desk = (frame == tuple(bytes.fromhex(DESK[1:]))).all(2)
+        beside = int(desk.all(0).argmin()), int(desk.all(1).argmin())
+        wide, high = size[0] - 2 * beside[0], size[1] - 2 * beside[1]
+        width, height = SINGLE[game][1][1::-1]
+        assert wide / high == pytest.approx(width / height, rel=0.12)  # its heading is desk, too
+        boards[tuple(size)] = frame
+    for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert np.array_equal(copied.render(), frame)
+    (batched,) = rendered(BATCH[game](1, render_mode="rgb_array", render_size=(640, 480)))
+    assert np.array_equal(batched, boards[640, 480])
+
+
+def rendered(envs: Any) -> Any:
+    envs.reset(seed=3)
+    return envs.render()
+
+
+def test_other_adapters_have_sizes_too(no_screen: Any) -> None:
+    table: Any = scriptorium_v0.env(
+        2, edition="scriptorium-tiny", render_mode="rgb_array", render_size=(640, 640)
+    )
+    assert rendered(table).shape == (640, 640, 3)
+    window = BibliogamoEnv("bibliogamo-tiny", render_mode="human", render_size=(800, 600))
+    rendered(window)
+    assert shown(no_screen).shape == (600, 800, 3)
+    window.close()
+
+
+@pytest.mark.parametrize("kind", ["bibliogamo", "scriptorium"])
+def test_the_native_sb3_environments_have_sizes(kind: str) -> None:
+    module = {"bibliogamo": "envs.adapters.sb3", "scriptorium": "agents.seat.sb3"}[kind]
+    sb3 = pytest.importorskip(f"incunabula.{module}")
+    how = {"opponents": "random"} if kind == "scriptorium" else {}
+    batch = getattr(sb3, f"{kind.capitalize()}SB3VecEnv")(
+        1, f"{kind}-tiny", seed=0, render_mode="rgb_array", render_size=(720, 480), **how
+    )
+    batch.reset()
+    assert batch.get_images()[0].shape == (480, 720, 3)
+
+
+@pytest.mark.parametrize(
+    "size", [(639, 480), (640, 479), (5000, 480), (640,), 640, "big", (640.0, 480), (True, 480)]
+)
+def test_a_size_must_make_sense(size: Any) -> None:
+    message = (
+        r"^render_size: expected None or \(width, height\) in pixels, from \(640, 480\) to "
+        r"\(4096, 4096\), got "
+    )
+    makers: list[Callable[..., Any]] = [
+        *(make for make, _ in SINGLE.values()),
+        *(partial(make, 2) for make in BATCH.values()),
+        scriptorium_v0.env,
+    ]
+    for make in makers:
+        with pytest.raises(IncunabulaError, match=message):
+            make(render_mode="rgb_array", render_size=size)
 
 
 # Windows -----------------------------------------------------------------------------------------

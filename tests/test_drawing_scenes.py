@@ -14,7 +14,7 @@ from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.scene import action_mark as city_mark
 from incunabula.envs.bibliogamo.scene import draw_scene as draw_city
 from incunabula.envs.drawing.pen import Box, Pen
-from incunabula.envs.drawing.scene import Circle, Polygon, Scene
+from incunabula.envs.drawing.scene import Circle, Polygon, Scene, Text
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 from incunabula.envs.scriptorium.scene import action_mark as table_mark
 from incunabula.envs.scriptorium.scene import draw_scene as draw_table
@@ -232,6 +232,50 @@ def test_the_city_shows_what_the_state_says() -> None:
         *("cubes left: 3 of 26", "turn 11 · accept the offer, or wait a day for another"),
     ):
         assert text in texts
+
+
+def shown_at(scene: Scene, mark: str) -> list[str]:
+    """What is written on a thing."""
+    return [shape.text for shape in scene.shapes if shape.mark == mark and isinstance(shape, Text)]
+
+
+@pytest.mark.parametrize("name", ["bibliogamo", "many cards"])  # cards of either form
+def test_every_card_bears_the_number_that_actions_have(name: str) -> None:
+    engine = cities(name)
+    for row in range(0, engine.num_envs, 3):
+        state = engine.snapshot(row)
+        scene = draw_city(engine.edition, state)
+        for slot, card in enumerate(state["hand"][:40]):
+            assert shown_at(scene, f"hand:{slot}").count(f"card {card}") == 1
+
+
+def test_a_payment_says_whom_it_hires() -> None:
+    engine = dealt_city()
+    card = next(card for card in engine.edition.cards if sum(card.artisans.values()) > 1)
+    state = engine.snapshot(0) | {"phase": "pay", "pending_hire": {"card": card.id, "tower": 2}}
+    hired = ", ".join(f"{card.artisans[kind]} {kind}" for kind in TYPES if card.artisans.get(kind))
+    tower = engine.edition.towers[2].name
+    texts = texts_of(draw_city(engine.edition, state))
+    assert f"one pays for card {card.id}: {hired} in {tower}" in texts
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_every_tile_and_lectern_bears_its_number(players: int) -> None:
+    engine = tables("scriptorium", players)
+    for row in range(0, engine.num_envs, 3):
+        state = engine.snapshot(row)
+        scene = draw_table(engine.edition, state)
+        for design in set(state["scriptorium"]):
+            assert f"#{design}" in shown_at(scene, f"market:{design}")
+        for seat, player in enumerate(state["players"]):
+            for place in ("storage", "lectern_tiles"):
+                mark = place.removesuffix("s") if place != "storage" else place
+                for design in set(player[place]):
+                    assert f"#{design}" in shown_at(scene, f"{mark}:{seat}:{design}")
+        for each in state["lecterns"]:
+            number = each["lectern"]
+            wanted = {f"#{number}", *(f"#{design}" for design in each["tiles"])}
+            assert wanted <= {*shown_at(scene, f"lectern:{number}")}
 
 
 def test_towers_fill_up_with_cubes() -> None:

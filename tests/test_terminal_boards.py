@@ -168,9 +168,11 @@ def test_the_city_says_what_is_pending_offered_and_banned() -> None:
     played, states = cities("bibliogamo")
     by_phase = {state["phase"]: state for state in states}
     pay = by_phase["pay"]
-    tower = played.towers[pay["pending_hire"]["tower"]].name
+    card, tower = pay["pending_hire"]["card"], played.towers[pay["pending_hire"]["tower"]].name
+    hires = ((kind, played.cards[card].artisans.get(kind, 0)) for kind in played.artisan_types)
+    whom = ", ".join(f"{count} {kind}" for kind, count in hires if count)
     text = city_text(played, pay, colour=False)
-    assert f"hand: one pays for card {pay['pending_hire']['card']} in {tower} ─" in text
+    assert f"hand: one pays for card {card}: {whom} in {tower} ─" in text
     assert "╰─ banned" not in text
     sale = by_phase["hire"] | {"phase": "price", "display": [0, 1, 2], "banned": None}
     text = city_text(played, sale, colour=False)

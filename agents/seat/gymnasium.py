@@ -12,6 +12,7 @@ from incunabula.agents.seat.opponents import OpponentsLike
 from incunabula.envs.adapters.games import EditionLike
 from incunabula.envs.adapters.single import GameEnv
 from incunabula.envs.adapters.vector import GamesVectorEnv
+from incunabula.envs.drawing.modes import Size
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
 
@@ -54,6 +55,8 @@ class ScriptoriumEnv(GameEnv):
         illegal_reward: reward of a penalised action.
         render_mode: None, ``ansi`` (text), ``rgb_array`` (a picture) or ``human`` (a window, drawn
             anew after each reset and step).
+        render_size: width and height of pictures and the window, from (640, 480): the board is as
+            large as it fits into them; None = 1200 by 820.
         backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
             ``auto`` (numba where it is installed).
 
@@ -81,6 +84,7 @@ class ScriptoriumEnv(GameEnv):
         illegal_action: str = "penalize",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         backend: str = "numpy",
     ) -> None:
         games = SeatGames(
@@ -95,7 +99,7 @@ class ScriptoriumEnv(GameEnv):
             illegal_reward=illegal_reward,
             backend=backend,
         )
-        super().__init__(games, render_mode)
+        super().__init__(games, render_mode, render_size)
 
 
 class ScriptoriumVectorEnv(GamesVectorEnv):
@@ -110,6 +114,7 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
         edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward,
         backend: as for one game.
         render_mode: None, ``ansi`` or ``rgb_array``.
+        render_size: as for one game.
     """
 
     games: SeatGames
@@ -128,6 +133,7 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
         illegal_action: str = "penalize",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         backend: str = "numpy",
     ) -> None:
@@ -143,4 +149,4 @@ class ScriptoriumVectorEnv(GamesVectorEnv):
             illegal_reward=illegal_reward,
             backend=backend,
         )
-        super().__init__(games, render_mode, autoreset_mode)
+        super().__init__(games, render_mode, autoreset_mode, render_size)

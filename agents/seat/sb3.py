@@ -9,6 +9,7 @@ from incunabula.agents.seat.driver import SeatGames
 from incunabula.agents.seat.opponents import OpponentsLike
 from incunabula.envs.adapters.games import Arrays, EditionLike
 from incunabula.envs.adapters.sb3 import GamesSB3VecEnv
+from incunabula.envs.drawing.modes import Size
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine
 
 
@@ -27,6 +28,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
         edition, num_players, opponents, seat, reward, tape, illegal_action, illegal_reward,
         backend: as for ScriptoriumEnv.
         render_mode: None, ``ansi`` or ``rgb_array``.
+        render_size: width and height of each picture; None = 1200 by 820.
     """
 
     games: SeatGames
@@ -46,6 +48,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         backend: str = "numpy",
     ) -> None:
         games = SeatGames(
@@ -60,7 +63,7 @@ class ScriptoriumSB3VecEnv(GamesSB3VecEnv):
             illegal_reward=illegal_reward,
             backend=backend,
         )
-        super().__init__(games, seed, render_mode)
+        super().__init__(games, seed, render_mode, render_size)
 
     def set_opponents(self, opponents: OpponentsLike) -> None:
         """Change who holds the other seats, from each row's next game on; for self-play."""

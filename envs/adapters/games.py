@@ -17,7 +17,7 @@ from incunabula.envs.backend import Rows
 from incunabula.envs.chance import as_seed, episode_seeds, random_seed
 from incunabula.envs.deals import Deals, Fixed
 from incunabula.envs.documents import did_you_mean
-from incunabula.envs.drawing.modes import ANSI, Pixels, colour_wanted
+from incunabula.envs.drawing.modes import ANSI, Pixels, Size, colour_wanted
 from incunabula.envs.drawing.scene import Scene
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine, Fresh
@@ -72,6 +72,7 @@ class Games(Generic[EngineType]):
         options: names of what a reset takes besides what can be fixed of a deal.
         base, episode: uint64 (N,), s and k of each row's present game.
         tapes: object (N,), the tape of each row's present game, None where it has a seed.
+        render_size: width and height of pictures; None = those of the game's scene.
     """
 
     options: tuple[str, ...] = ("reset_mask",)
@@ -95,6 +96,7 @@ class Games(Generic[EngineType]):
         self.seeded = np.zeros(self.num_envs, np.bool_)
         self.tapes = np.full(self.num_envs, None, object)
         self.ready = False  # whether every game has been dealt
+        self.render_size: Size | None = None
 
     # Resets -------------------------------------------------------------------------------------
 
@@ -273,9 +275,9 @@ class Games(Generic[EngineType]):
 
     def pixels(self, row: int) -> Pixels:
         """The row's board as a picture, uint8 (H, W, 3); needs Pillow."""
-        from incunabula.envs.drawing.pixels import to_pixels
+        from incunabula.envs.drawing.pixels import fitted_pixels
 
-        return to_pixels(self.scene(row))
+        return fitted_pixels(self.scene(row), self.render_size)
 
     def rendered(self, row: int, render_mode: str) -> str | Pixels:
         """The row's board as text under ``ansi``, as a picture under other modes."""

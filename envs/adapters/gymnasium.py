@@ -12,6 +12,7 @@ from incunabula.envs.adapters.single import GameEnv
 from incunabula.envs.adapters.vector import GamesVectorEnv
 from incunabula.envs.bibliogamo.deals import BibliogamoDeals
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.drawing.modes import Size
 
 
 def bibliogamo_games(
@@ -56,6 +57,8 @@ class BibliogamoEnv(GameEnv):
         illegal_reward: reward of a penalised action.
         render_mode: None, ``ansi`` (text), ``rgb_array`` (a picture) or ``human`` (a window, drawn
             anew after each reset and step).
+        render_size: width and height of pictures and the window, from (640, 480): the board is as
+            large as it fits into them; None = 1120 by 760.
         backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
             ``auto`` (numba where it is installed).
 
@@ -80,12 +83,13 @@ class BibliogamoEnv(GameEnv):
         illegal_action: str = "penalize",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         backend: str = "numpy",
     ) -> None:
         games = bibliogamo_games(
             edition, 1, prestige, tape, illegal_action, illegal_reward, backend
         )
-        super().__init__(games, render_mode)
+        super().__init__(games, render_mode, render_size)
 
 
 class BibliogamoVectorEnv(GamesVectorEnv):
@@ -98,6 +102,7 @@ class BibliogamoVectorEnv(GamesVectorEnv):
         autoreset_mode: ``NEXT_STEP``, ``SAME_STEP`` or ``DISABLED``; see GamesVectorEnv.
         edition, prestige, tape, illegal_action, illegal_reward, backend: as for one game.
         render_mode: None, ``ansi`` or ``rgb_array``.
+        render_size: as for one game.
     """
 
     games: Games[BibliogamoEngine]
@@ -113,10 +118,11 @@ class BibliogamoVectorEnv(GamesVectorEnv):
         illegal_action: str = "penalize",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         backend: str = "numpy",
     ) -> None:
         games = bibliogamo_games(
             edition, num_envs, prestige, tape, illegal_action, illegal_reward, backend
         )
-        super().__init__(games, render_mode, autoreset_mode)
+        super().__init__(games, render_mode, autoreset_mode, render_size)

@@ -12,7 +12,14 @@ from gymnasium.spaces import Box, Dict, Discrete, Space
 
 from incunabula.envs.adapters.games import EditionLike, Games, checked_reward
 from incunabula.envs.chance import as_seed
-from incunabula.envs.drawing.modes import FPS, HUMAN, RENDER_MODES, checked_render_mode
+from incunabula.envs.drawing.modes import (
+    FPS,
+    HUMAN,
+    RENDER_MODES,
+    Size,
+    checked_render_mode,
+    checked_render_size,
+)
 from incunabula.envs.drawing.window import Window
 from incunabula.envs.engine import Json
 from incunabula.envs.errors import IncunabulaError, needing
@@ -60,6 +67,8 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         illegal_action, illegal_reward: see above.
         render_mode: None, ``ansi`` (``render()`` returns text), ``rgb_array`` (a picture, uint8
             (H, W, 3)) or ``human`` (a window, drawn anew after each reset and step).
+        render_size: width and height of pictures and the window, from (640, 480): the table is as
+            large as it fits into them; None = 1200 by 820.
         tape: recorded bag and lecterns instead of seeds.
         backend: who works out the rules: ``numpy``, ``numba`` (compiled, the same games sooner) or
             ``auto`` (numba where it is installed).
@@ -83,6 +92,7 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         illegal_action: str = "terminate",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         tape: Mapping[str, Any] | None = None,
         backend: str = "numpy",
     ) -> None:
@@ -99,6 +109,7 @@ class raw_env(AECEnv[str, Observation, int | None]):  # type: ignore[misc]  # it
         self.engine = ScriptoriumEngine(edition, 1, num_players, backend)
         self.layout = self.engine.layout
         self.games = Games(self.engine, ScriptoriumDeals(self.engine, tape), "raise", 0.0)
+        self.games.render_size = checked_render_size(render_size)
         self.possible_agents = [f"player_{seat}" for seat in range(num_players)]
         self.agents: list[str] = []
         self._window = Window(f"scriptorium: {self.engine.edition.name}", FPS)

@@ -22,7 +22,9 @@ from incunabula.envs.drawing.modes import (
     FPS,
     PIXELS,
     Pixels,
+    Size,
     checked_render_mode,
+    checked_render_size,
 )
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IllegalActionError, IncunabulaError, needing
@@ -46,12 +48,20 @@ class GamesSB3VecEnv(VecEnv):
         seed: row i is seeded seed + i; None = from the operating system.
         render_mode: None, ``ansi`` or ``rgb_array`` (``get_images()`` gives a picture of each game,
             which SB3's ``render()`` puts together).
+        render_size: width and height of each picture; None = the game's own.
     """
 
     engine: Engine
 
-    def __init__(self, games: Games[Any], seed: int | None, render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        games: Games[Any],
+        seed: int | None,
+        render_mode: str | None = None,
+        render_size: Size | None = None,
+    ) -> None:
         self.render_mode = checked_render_mode(render_mode, BATCH_MODES)
+        games.render_size = checked_render_size(render_size)
         self.games = games
         self.engine = games.engine
         self.metadata: dict[str, Any] = {"render_modes": BATCH_MODES, "render_fps": FPS}
@@ -213,6 +223,7 @@ class BibliogamoSB3VecEnv(GamesSB3VecEnv):
         seed: row i is seeded seed + i; None = from the operating system.
         edition, prestige, tape, illegal_action, illegal_reward, backend: as for BibliogamoEnv.
         render_mode: None, ``ansi`` or ``rgb_array``.
+        render_size: width and height of each picture; None = 1120 by 760.
     """
 
     games: Games[BibliogamoEngine]
@@ -229,9 +240,10 @@ class BibliogamoSB3VecEnv(GamesSB3VecEnv):
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        render_size: Size | None = None,
         backend: str = "numpy",
     ) -> None:
         games = bibliogamo_games(
             edition, num_envs, prestige, tape, illegal_action, illegal_reward, backend
         )
-        super().__init__(games, seed, render_mode)
+        super().__init__(games, seed, render_mode, render_size)

@@ -11,7 +11,14 @@ from gymnasium.spaces import Box, Discrete
 
 from incunabula.envs.adapters.games import Games, Snapshot
 from incunabula.envs.chance import as_seed
-from incunabula.envs.drawing.modes import FPS, HUMAN, RENDER_MODES, checked_render_mode
+from incunabula.envs.drawing.modes import (
+    FPS,
+    HUMAN,
+    RENDER_MODES,
+    Size,
+    checked_render_mode,
+    checked_render_size,
+)
 from incunabula.envs.drawing.window import Window
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
@@ -37,6 +44,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
     Args:
         games: the game, a batch of one.
         render_mode: None, ``ansi`` (text), ``rgb_array`` (a picture) or ``human`` (a window).
+        render_size: width and height of pictures and the window; None = the game's own.
 
     Attributes:
         engine, layout: the game's engine, and the table of its observation.
@@ -45,8 +53,11 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
     engine: Engine
     metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": FPS}  # type: ignore[misc]
 
-    def __init__(self, games: Games[Any], render_mode: str | None) -> None:
+    def __init__(
+        self, games: Games[Any], render_mode: str | None, render_size: Size | None = None
+    ) -> None:
         self.render_mode = checked_render_mode(render_mode)
+        games.render_size = checked_render_size(render_size)
         self.games = games
         self.engine = games.engine
         self.layout = self.engine.layout

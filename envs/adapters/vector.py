@@ -19,7 +19,12 @@ from incunabula.envs.adapters.single import (
     observation_space,
 )
 from incunabula.envs.chance import as_seed, checked_seeds
-from incunabula.envs.drawing.modes import BATCH_MODES, checked_render_mode
+from incunabula.envs.drawing.modes import (
+    BATCH_MODES,
+    Size,
+    checked_render_mode,
+    checked_render_size,
+)
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
@@ -32,6 +37,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
     Args:
         games: the games.
         render_mode: None, ``ansi`` (text) or ``rgb_array`` (pictures).
+        render_size: width and height of each picture; None = the game's own.
         autoreset_mode: ``NEXT_STEP`` (the step after an end ignores the action and returns the
             reset observation, reward 0), ``SAME_STEP`` (reset at once; the finished game is in
             ``infos["final_obs"]`` and ``infos["final_info"]``) or ``DISABLED`` (reset finished
@@ -42,7 +48,11 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
     metadata: dict[str, Any]
 
     def __init__(
-        self, games: Games[Any], render_mode: str | None, autoreset_mode: AutoresetMode | str
+        self,
+        games: Games[Any],
+        render_mode: str | None,
+        autoreset_mode: AutoresetMode | str,
+        render_size: Size | None = None,
     ) -> None:
         self.render_mode = checked_render_mode(render_mode, BATCH_MODES)
         self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
@@ -50,6 +60,7 @@ class GamesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[A
             "render_modes": BATCH_MODES,
             "autoreset_mode": self.autoreset_mode,
         }
+        games.render_size = checked_render_size(render_size)
         self.games = games
         self.engine = self.games.engine
         self.layout = self.engine.layout

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from incunabula.envs.bibliogamo.drawing_cards import cards_in_hand
 from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.scene_city import GRASS
-from incunabula.envs.bibliogamo.wording import asked, names_of, needs_of, shelves_of
+from incunabula.envs.bibliogamo.wording import asked, names_of, needs_of, payment, shelves_of
 from incunabula.envs.drawing import palette
 from incunabula.envs.drawing.palette import DESK, GHOST, GOLD, PAGE, PARCHMENT, VERMILION
 from incunabula.envs.drawing.terminal import (
@@ -289,9 +289,7 @@ def _price(edition: Edition, state: Json, width: int) -> Block:
 
 def _hand(edition: Edition, state: Json) -> Block:
     title = titled("hand")
-    if state["pending_hire"] is not None:
-        pending = state["pending_hire"]
-        tower = edition.towers[pending["tower"]].name
-        said = f"one pays for card {pending['card']} in {name(tower)}"
+    said = name(payment(edition, state))
+    if said:
         title += [label(": "), piece(said, VERMILION, bold=True)]
     return framed(cards_in_hand(edition, state, WIDTH - 4), WIDTH, title)

@@ -17,7 +17,7 @@ from incunabula.envs.bibliogamo.scene_cards import (
     hand_card,
 )
 from incunabula.envs.bibliogamo.scene_city import MOST_DOTS, draw_city
-from incunabula.envs.bibliogamo.wording import asked, ban_in_hand, names_of, shelves_of
+from incunabula.envs.bibliogamo.wording import asked, ban_in_hand, names_of, payment, shelves_of
 from incunabula.envs.drawing import palette
 from incunabula.envs.drawing.flow import centred, grid
 from incunabula.envs.drawing.palette import EDGE, FADED, GHOST, GOLD, INK, PAGE, PANEL, WHITE
@@ -215,15 +215,17 @@ def _purse(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
 
 
 def _hand(pen: Pen, box: Box, edition: Edition, state: Json) -> None:
-    title = "HAND"
-    if state["pending_hire"] is not None:
-        title += f": ONE PAYS FOR CARD {state['pending_hire']['card']}"
-    inside = pen.panel(box, title)
+    inside = pen.panel(box, "HAND")
     hand = state["hand"]
     shown = hand[:MOST_CARDS]
     more = len(hand) - len(shown)
+    y, room = box.y + 16, inside.w - 46
     if more:
-        pen.text(inside.right, box.y + 16, f"and {more} more", 12, room=200, anchor="end")
+        pen.text(inside.right, y, f"and {more} more", 12, room=110, anchor="end")
+        room -= 120
+    said = payment(edition, state)
+    if said:
+        pen.text(inside.x + 46, y, said, 12, room=room, anchor="start")
     if not hand:
         pen.text(*inside.middle, "no cards", 14, room=inside.w, fill=FADED)
     # As large as for a full hand, so that cards don't grow while they are played.

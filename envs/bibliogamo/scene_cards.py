@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incunabula.envs.bibliogamo.edition import Card, Edition
-from incunabula.envs.bibliogamo.wording import Names, hired_by, names_of, ribbon_of
+from incunabula.envs.bibliogamo.wording import Names, hired_by, names_of, ribbon_of, whom
 from incunabula.envs.drawing import palette
 from incunabula.envs.drawing.flow import centred, grid
 from incunabula.envs.drawing.lettering import fitted, text_width
@@ -91,7 +91,9 @@ def hand_card(pen: Pen, box: Box, edition: Edition, card: Card, banned: int | No
     top = box.y + r + 7
     medal(pen, box.x + r + 7, top, r, names, card.icon)
     coin(pen, box.right - r - 7, top, r, names.coin_letter(card.coin))
-    _move(pen, box.x + box.w / 2, top, box.w * 0.4, card.librarian)
+    _move(pen, box.x + box.w / 2, top - 0.38 * r, box.w * 0.4, card.librarian)
+    number = (box.x + box.w / 2, top + 0.75 * r)
+    pen.text(*number, _number(card), min(10.0, 0.75 * r), room=box.w * 0.4, fill=FADED, smallest=4)
     below = box.y + 2 * r + 12
     strip = min(36.0, box.h * 0.2)
     middle = Box(box.x + 6, below, box.w - 12, box.lower - strip - below - 4)
@@ -109,8 +111,15 @@ def _small_card(pen: Pen, box: Box, edition: Edition, card: Card) -> None:
     r = min(box.w * 0.17, 10)
     medal(pen, box.x + r + 4, box.y + r + 5, r, names, card.icon)
     coin(pen, box.right - r - 4, box.y + r + 5, r, names.coin_letter(card.coin))
-    top = box.y + 2 * r + 8
-    artisans(pen, Box(box.x + 3, top, box.w - 6, box.lower - top - 4), edition, card)
+    top, size = box.y + 2 * r + 8, min(9.0, box.h * 0.12)
+    artisans(pen, Box(box.x + 3, top, box.w - 6, box.lower - top - size - 4), edition, card)
+    low = (box.x + box.w / 2, box.lower - 0.55 * size - 3)
+    pen.text(*low, _number(card), size, room=box.w - 8, fill=FADED, smallest=4)
+
+
+def _number(card: Card) -> str:
+    """What lists of actions call a card."""
+    return f"card {card.id}"
 
 
 def _move(pen: Pen, x: float, y: float, room: float, spaces: int) -> None:
@@ -146,7 +155,7 @@ def artisans(pen: Pen, box: Box, edition: Edition, card: Card) -> None:
     for place, (kind, count) in zip(centred(places, cubes), pieces, strict=True):
         cube(pen, place, names.colour(kind), str(count) if many else names.letter(kind))
     if named:
-        said = ", ".join(f"{count} {kind}" for kind, count in hired)
+        said = whom(edition, card)
         pen.text(box.x + box.w / 2, box.lower - 8, said, 11, room=box.w - 2, fill=INK)
 
 

@@ -92,6 +92,20 @@ def hired_by(edition: Edition, card: Card) -> list[tuple[str, int]]:
     return [(kind, count) for kind, count in hired if count]
 
 
+def whom(edition: Edition, card: Card) -> str:
+    """Whom a card hires, in words: "2 scribe, 1 binder"."""
+    return ", ".join(f"{count} {kind}" for kind, count in hired_by(edition, card))
+
+
+def payment(edition: Edition, state: Json) -> str:
+    """What the hand is asked to pay for: "one pays for card 16: 1 scribe in history"; else ""."""
+    hire = state["pending_hire"]
+    if hire is None:
+        return ""
+    card, tower = edition.cards[hire["card"]], edition.towers[hire["tower"]]
+    return f"one pays for card {card.id}: {whom(edition, card) or 'nobody'} in {tower.name}"
+
+
 def needs_of(edition: Edition, tower: Tower, filled: list[int]) -> list[tuple[str, int, int]]:
     """Whom a tower's book needs: (type, how many it has, how many it needs)."""
     requires = tower.requires

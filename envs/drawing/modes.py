@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,8 @@ ANSI, PIXELS, HUMAN = "ansi", "rgb_array", "human"
 BATCH_MODES = [ANSI, PIXELS]  # of many games; a window shows one
 RENDER_MODES = [ANSI, PIXELS, HUMAN]
 FPS = 4
+Size = tuple[int, int]  # width and height of a picture, in pixels
+SMALLEST_SIZE, LARGEST_SIZE = (640, 480), (4096, 4096)
 _NEEDS = {ANSI: (), PIXELS: ("PIL",), HUMAN: ("PIL", "pygame")}
 
 
@@ -50,3 +54,19 @@ def checked_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_M
     except MissingExtraError as error:
         raise MissingDrawingError(f'render_mode: "{render_mode}": {error}') from None
     return render_mode
+
+
+def checked_render_size(size: Any) -> Size | None:
+    """The size, given as a pair of integers; IncunabulaError if pictures can't be so large."""
+    if size is None:
+        return None
+    pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else ()
+    whole = all(isinstance(side, Integral) and not isinstance(side, bool) for side in pair)
+    if len(pair) == 2 and whole:
+        limits = zip(SMALLEST_SIZE, pair, LARGEST_SIZE, strict=True)
+        if all(least <= side <= most for least, side, most in limits):
+            return int(pair[0]), int(pair[1])
+    raise IncunabulaError(
+        f"render_size: expected None or (width, height) in pixels, from {SMALLEST_SIZE} to "
+        f"{LARGEST_SIZE}, got {size!r}"
+    )

@@ -1,25 +1,48 @@
-"""A scene as pixels, drawn with Pillow and the font that Pillow brings along."""
+"""A scene as pixels, drawn with Pillow and the font that Pillow brings along.
+
+A picture is put together from square cells. What a cell shows depends on nothing but the shapes
+that reach into it, so cells that were drawn before are taken from a cache: from one position of a
+game to the next most of them stay as they are.
+"""
 
 from __future__ import annotations
 
+import math
 import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from incunabula.envs.drawing.extra import need
 from incunabula.envs.drawing.lettering import CAP
-from incunabula.envs.drawing.scene import Circle, Line, Point, Polygon, Rect, Scene, Shape, Text
+from incunabula.envs.drawing.modes import Pixels, Size
+from incunabula.envs.drawing.palette import DESK
+from incunabula.envs.drawing.scene import (
+    Circle,
+    Point,
+    Polygon,
+    Rect,
+    Scene,
+    Shape,
+    Text,
+    bounds,
+)
 from incunabula.envs.errors import IncunabulaError
 
 FINER = 2  # drawn so many times as large and averaged, for smooth edges
 LARGEST = 8.0
 IN_FONT = "…·"  # what Pillow's font has beside ASCII
+CELL = 160  # pixels along the side of a cell
+SIDE = CELL * FINER  # of a cell as it is drawn
+_SHARE = {"start": 0.0, "middle": 0.5, "end": 1.0}
+Ink = tuple[int, int, int, int]
+Corners = tuple[int, int, int, int]  # left, top, right, lower; the last two are painted, too
 
 
-def to_pixels(scene: Scene, scale: float = 1.0) -> npt.NDArray[np.uint8]:
+def to_pixels(scene: Scene, scale: float = 1.0) -> Pixels:
     """The scene as an array, uint8 (height * scale, width * scale, 3), rounded.
 
     The same scene gives the same pixels. Letters that Pillow's font lacks lose their accents, or
@@ -31,80 +54,174 @@ def to_pixels(scene: Scene, scale: float = 1.0) -> npt.NDArray[np.uint8]:
     """
     if not 0 < scale <= LARGEST:
         raise IncunabulaError(f"scale: expected above 0 and at most {LARGEST:g}, got {scale!r}")
-    image_module, draw_module = need("PIL.Image"), need("PIL.ImageDraw")
+    need("PIL.Image")
     width, height = (max(1, round(side * scale)) for side in (scene.width, scene.height))
-    image = image_module.new("RGB", (width * FINER, height * FINER), "#ffffff")
-    # What is opaque needs no blending, which takes many times as long.
-    brushes = {
-        opaque: _Brush(image, draw_module.Draw(image, mode), scale * FINER)
-        for opaque, mode in ((True, "RGB"), (False, "RGBA"))
-    }
+    columns, rows = math.ceil(width / CELL), math.ceil(height / CELL)
+    layers: list[list[_Placed]] = [[] for _ in range(columns * rows)]
     for shape in scene.shapes:
-        brushes[shape.opacity >= 1].paint(shape)
-    return np.array(image.reduce(FINER), np.uint8)
+        placed = _placed(shape, scale * FINER)
+        first, last = max(0, placed.left), min(columns, placed.right)
+        for row in range(max(0, placed.top), min(rows, placed.lower)):
+            for cell in range(row * columns + first, row * columns + last):
+                layers[cell].append(placed)
+    pixels = np.empty((height, width, 3), np.uint8)
+    for cell, layer in enumerate(layers):
+        row, column = divmod(cell, columns)
+        place = pixels[row * CELL : (row + 1) * CELL, column * CELL : (column + 1) * CELL]
+        shown = _cell(tuple(layer), row, column, scale * FINER)
+        place[:] = shown[: place.shape[0], : place.shape[1]]
+    return pixels
+
+
+def fitted_pixels(scene: Scene, size: Size | None) -> Pixels:
+    """The scene as large as it fits into a picture of this size (width, height), in its middle.
+
+    Beside it, or above and below, the picture shows the desk. None = the scene's own size.
+    """
+    if size is None:
+        return to_pixels(scene)
+    width, height = size
+    shown = to_pixels(scene, min(width / scene.width, height / scene.height))
+    high, wide = shown.shape[:2]
+    if (wide, high) == size:
+        return shown
+    pixels = np.empty((height, width, 3), np.uint8)
+    pixels[:] = tuple(bytes.fromhex(DESK[1:]))
+    top, left = (height - high) // 2, (width - wide) // 2
+    pixels[top : top + high, left : left + wide] = shown
+    return pixels
+
+
+@dataclass(frozen=True, eq=False)  # compared as objects: `_placed` gives equal shapes the same one
+class _Placed:
+    """A shape, and the cells that it reaches into: columns left to right - 1, and rows likewise."""
+
+    shape: Shape
+    left: int
+    top: int
+    right: int
+    lower: int
+
+
+@lru_cache(16384)
+def _placed(shape: Shape, factor: float) -> _Placed:
+    left, top, right, lower = (end * factor for end in bounds(shape))
+    if isinstance(shape, Text):  # what is painted, rather than what was allowed for
+        x, y, mask = _lettered(shape, factor)
+        left, top, right, lower = x, y, x + mask.width, y + mask.height
+    return _Placed(
+        shape,
+        *(math.floor((end - 2) / SIDE) for end in (left, top)),
+        *(math.ceil((end + 2) / SIDE) for end in (right, lower)),
+    )
+
+
+@lru_cache(384)  # 28 MiB
+def _cell(layer: tuple[_Placed, ...], row: int, column: int, factor: float) -> Pixels:
+    """A cell with these shapes in it, uint8 (CELL, CELL, 3)."""
+    image = need("PIL.Image").new("RGB", (SIDE, SIDE), "#ffffff")
+    brush = _Brush(image, factor, column * SIDE, row * SIDE)
+    for placed in layer:
+        brush.paint(placed.shape)
+    cell = np.array(image.reduce(FINER), np.uint8)
+    cell.flags.writeable = False
+    return cell
 
 
 class _Brush:
-    """Paints shapes on an image of ``factor`` pixels a unit."""
+    """Paints shapes on an image of ``factor`` pixels a unit, which begins at (left, top).
 
-    def __init__(self, image: Any, draw: Any, factor: float) -> None:
-        self.image, self.draw, self.factor = image, draw, factor
+    Everything begins and ends at whole pixels, so that it is the same in each cell it reaches into.
+    """
+
+    def __init__(self, image: Any, factor: float, left: int, top: int) -> None:
+        self.image, self.factor, self.left, self.top = image, factor, left, top
+        draw = need("PIL.ImageDraw").Draw
+        # What is opaque needs no blending, which takes many times as long.
+        self.opaque, self.blending = draw(image, "RGB"), draw(image, "RGBA")
 
     def paint(self, shape: Shape) -> None:
+        draw = self.opaque if shape.opacity >= 1 else self.blending
         if isinstance(shape, Text):
             self._text(shape)
             return
         fill, stroke = _ink(shape.fill, shape.opacity), _ink(shape.stroke, shape.opacity)
         width = max(1, round(shape.width * self.factor)) if stroke else 0
         if isinstance(shape, Rect):
-            self._rect(shape, fill, stroke, width)
+            self._rect(draw, shape, fill, stroke, width)
         elif isinstance(shape, Circle):
-            out = width / 2
-            r = shape.r * self.factor + out
+            r = shape.r * self.factor + width / 2
             x, y = shape.x * self.factor, shape.y * self.factor
-            box = (x - r, y - r, x + r - 1, y + r - 1)
-            self.draw.ellipse(box, fill=fill, outline=stroke, width=width)
-        elif isinstance(shape, Polygon):
-            points = self._points(shape.points)
-            if fill:
-                self.draw.polygon(points, fill=fill)
+            box = self._points([(x - r, y - r), (x + r - 1, y + r - 1)])
+            draw.ellipse(box, fill=fill, outline=stroke, width=width)
+        else:
+            points = self._points((x * self.factor, y * self.factor) for x, y in shape.points)
+            if isinstance(shape, Polygon) and fill:
+                draw.polygon(points, fill=fill)
             if stroke:
-                self.draw.line([*points, points[0]], fill=stroke, width=width, joint="curve")
-        elif stroke:
-            self._line(shape, stroke, width)
+                closed = isinstance(shape, Polygon) or shape.closed
+                self._line(draw, [*points, *points[:2]] if closed else points, stroke, width)
 
-    def _rect(self, shape: Rect, fill: Any, stroke: Any, width: int) -> None:
+    def _rect(
+        self, draw: Any, shape: Rect, fill: Ink | None, stroke: Ink | None, width: int
+    ) -> None:
         factor, out = self.factor, width / 2
         left, top = round(shape.x * factor - out), round(shape.y * factor - out)
         right = max(left, round((shape.x + shape.w) * factor + out) - 1)
         lower = max(top, round((shape.y + shape.h) * factor + out) - 1)
-        box = (left, top, right, lower)
-        radius = min(shape.radius * factor + out, (right - left) / 2, (lower - top) / 2)
-        if shape.radius and radius >= 1:
-            self.draw.rounded_rectangle(box, radius, fill=fill, outline=stroke, width=width)
-        else:
-            self.draw.rectangle(box, fill=fill, outline=stroke, width=width)
+        radius = 0
+        if shape.radius:
+            radius = int(min(shape.radius * factor + out, (right - left) / 2, (lower - top) / 2))
+        left, right = left - self.left, right - self.left
+        top, lower = top - self.top, lower - self.top
+        if shape.opacity < 1 or not fill:
+            corners = (left, top, right, lower)
+            draw.rounded_rectangle(corners, radius, fill=fill, outline=stroke, width=width)
+            return
+        # In parts that don't overlap: Pillow's way to draw it takes several times as long.
+        if stroke:
+            self._corners((left, top, right, lower), radius, stroke)
+            self._fill((left + radius, top, right - radius, top + width - 1), stroke)
+            self._fill((left + radius, lower - width + 1, right - radius, lower), stroke)
+            self._fill((left, top + radius, left + width - 1, lower - radius), stroke)
+            self._fill((right - width + 1, top + radius, right, lower - radius), stroke)
+            left, top, right, lower = left + width, top + width, right - width, lower - width
+            radius = max(0, radius - width)
+        self._fill((left, top + radius, right, lower - radius), fill)
+        if radius:
+            self._corners((left, top, right, lower), radius, fill)
+            self._fill((left + radius, top, right - radius, top + radius - 1), fill)
+            self._fill((left + radius, lower - radius + 1, right - radius, lower), fill)
 
-    def _line(self, shape: Line, stroke: Any, width: int) -> None:
-        points = self._points(shape.points)
-        if shape.closed:
-            points.append(points[0])
-        self.draw.line(points, fill=stroke, width=width, joint="curve")
+    def _corners(self, box: Corners, radius: int, ink: Ink) -> None:
+        left, top, right, lower = box
+        across = 2 * radius
+        for x in (left, right - across):
+            for y in (top, lower - across):
+                if -across <= x < SIDE and -across <= y < SIDE:
+                    self.opaque.ellipse((x, y, x + across, y + across), fill=ink)
 
-    def _points(self, points: tuple[Point, ...]) -> list[Point]:
-        return [(x * self.factor, y * self.factor) for x, y in points]
+    def _fill(self, box: Corners, ink: Ink) -> None:
+        left, top = max(0, box[0]), max(0, box[1])
+        right, lower = min(SIDE, box[2] + 1), min(SIDE, box[3] + 1)
+        if left < right and top < lower:
+            self.image.paste(ink, (left, top, right, lower))
+
+    def _line(self, draw: Any, points: list[tuple[int, int]], stroke: Ink, width: int) -> None:
+        draw.line(points, fill=stroke, width=width)
+        if width > 4:  # else nobody sees that its corners are cut off
+            before, after = (width - 1) // 2, width // 2
+            for x, y in points[1:-1]:
+                draw.ellipse((x - before, y - before, x + after, y + after), fill=stroke)
+
+    def _points(self, points: Iterable[Point]) -> list[tuple[int, int]]:
+        return [(math.floor(x) - self.left, math.floor(y) - self.top) for x, y in points]
 
     def _text(self, shape: Text) -> None:
-        text = legible(shape.text)
-        if not text or not shape.fill:
-            return
-        mask, left, top, length = _letters(
-            text, round(shape.size * self.factor, 1), shape.bold, shape.opacity
-        )
-        share = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.anchor]
-        x = shape.x * self.factor - share * length
-        y = (shape.y + CAP / 2 * shape.size) * self.factor
-        self.image.paste(shape.fill, (round(x) + left, round(y) + top), mask)
+        fill = _ink(shape.fill, 1.0)  # the mask has the opacity
+        if fill:
+            x, y, mask = _lettered(shape, self.factor)
+            self.opaque.bitmap((x - self.left, y - self.top), mask, fill=fill)
 
 
 def legible(text: str) -> str:
@@ -119,7 +236,7 @@ def legible(text: str) -> str:
 
 
 @lru_cache(512)
-def _ink(colour: str | None, opacity: float) -> tuple[int, int, int, int] | None:
+def _ink(colour: str | None, opacity: float) -> Ink | None:
     if colour is None or opacity <= 0:
         return None
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
@@ -129,6 +246,15 @@ def _ink(colour: str | None, opacity: float) -> tuple[int, int, int, int] | None
 @lru_cache(64)
 def _font(size: float) -> Any:
     return need("PIL.ImageFont").load_default(size)
+
+
+def _lettered(shape: Text, factor: float) -> tuple[int, int, Any]:
+    """A mask of the text, and where its upper left corner lies in a picture of this factor."""
+    size = round(shape.size * factor, 1)
+    mask, left, top, length = _letters(legible(shape.text), size, shape.bold, shape.opacity)
+    x = shape.x * factor - _SHARE[shape.anchor] * length
+    y = (shape.y + CAP / 2 * shape.size) * factor
+    return round(x) + left, round(y) + top, mask
 
 
 @lru_cache(4096)

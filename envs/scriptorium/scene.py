@@ -173,7 +173,8 @@ def _lectern(pen: Pen, box: Box, edition: Edition, state: Json, each: Json) -> N
         quill(pen, head.x + 12, y, 13)
     else:
         ink_mark(pen, head.x + 11, y, 10, name)
-    pen.text(head.x + 28, y, name, 14, room=head.w - 30, anchor="start", bold=True)
+    pen.text(head.x + 28, y, name, 14, room=head.w - 58, anchor="start", bold=True)
+    pen.text(head.right, y, f"#{each['lectern']}", 11, room=26, fill=INK, anchor="end")
     shelf = Box(box.x + 7, box.y + 38, box.w - 14, box.h - 46)
     pen.rect(shelf, palette.mixed(wood, PAGE, 0.5), palette.mixed(wood, INK, 0.3), radius=4)
     if owner is not None:

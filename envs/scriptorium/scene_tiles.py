@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from incunabula.envs.drawing import palette
 from incunabula.envs.drawing.flow import centred, grid
+from incunabula.envs.drawing.lettering import text_width
 from incunabula.envs.drawing.palette import EDGE, FADED, GOLD, INK, PAGE, WHITE
 from incunabula.envs.drawing.pen import Box, Pen
 from incunabula.envs.drawing.scene import Point
@@ -158,8 +159,8 @@ def _lines(pen: Pen, box: Box, colour: str) -> None:
         pen.line([(left, y), (right, y)], INK, max(1.0, step * 0.22))
 
 
-def draw_tile(pen: Pen, box: Box, tile: Tile, count: int = 1) -> None:
-    """A tile: its ornament, its points and its cost; how many where there are several."""
+def draw_tile(pen: Pen, box: Box, tile: Tile, design: int, count: int = 1) -> None:
+    """A tile: its number, its points, its ornament and its cost; how many where there are more."""
     if count > 1:
         pen.rect(Box(box.x + 3, box.y + 3, box.w - 3, box.h - 3), PAGE, EDGE, radius=4)
         box = Box(box.x, box.y, box.w - 3, box.h - 3)
@@ -169,29 +170,20 @@ def draw_tile(pen: Pen, box: Box, tile: Tile, count: int = 1) -> None:
     pen_field = Box(box.x + 4, box.lower - pips - 4, box.w - 8, pips)
     cost_row(pen, pen_field, [(ink, tile.cost.get(ink, 0)) for ink in INKS])
     head = box.w * 0.27
-    ornament(
-        pen,
-        Box(
-            box.x + box.w * 0.2,
-            box.y + head + 1,
-            box.w * 0.6,
-            max(4.0, pen_field.y - box.y - head - 4),
-        ),
-        tile.kind,
-        colour,
-    )
-    size = head * 0.85
+    top, high = box.y + head + 1, max(4.0, pen_field.y - box.y - head - 4)
+    aside = box.w * (0.3 if count > 1 else 0.2)  # several have their count at the left
+    ornament(pen, Box(box.x + aside, top, box.w * 0.6, high), tile.kind, colour)
+    size, y, points = head * 0.85, box.y + head / 2 + 1, str(tile.points)
     pen.text(
-        *(box.right - 4, box.y + head / 2 + 1, str(tile.points), size),
-        room=box.w * 0.45,
-        anchor="end",
-        bold=True,
-        smallest=4,
+        *(box.right - 4, y, points, size), room=box.w * 0.45, anchor="end", bold=True, smallest=4
     )
+    room = box.w - 11 - text_width(points, size, bold=True)
+    number = (box.x + 4, y, f"#{design}", size * 0.75)
+    pen.text(*number, room=room, fill=FADED, anchor="start", smallest=4)
     if count > 1:
         pen.text(
-            *(box.x + 4, box.y + head / 2 + 1, f"{count}x", size * 0.9),
-            room=box.w * 0.42,
+            *(box.x + 3, top + high / 2, f"{count}x", size * 0.9),
+            room=aside - 4,
             fill=palette.VERMILION,
             anchor="start",
             bold=True,
@@ -212,7 +204,7 @@ def draw_tiles(
     places, _ = grid(box, len(shown) + (len(shown) < len(stacks)), TILE_ASPECT, LARGEST_TILE, gap)
     for place, (design, count) in zip(places, shown, strict=False):
         with pen.marked(mark(design)):
-            draw_tile(pen, place, edition.tiles[design], count)
+            draw_tile(pen, place, edition.tiles[design], design, count)
     if len(shown) < len(stacks):
         more = sum(count for _, count in stacks[len(shown) :])
         place = places[-1]

@@ -61,6 +61,7 @@ def _bibliogamo(engine: Engine, row: int, form: Json) -> str:
 def _scriptorium(engine: Engine, row: int, form: Json) -> str:
     edition, seat = engine.edition, int(engine.state.player[row])
     tile = edition.tiles[form["tile"]] if "tile" in form else None
+    named = "" if tile is None else f"{tile.name} #{form['tile']}"  # pictures show the number
     match form["type"]:
         case "ink":
             first, *more = form["inks"]
@@ -73,8 +74,8 @@ def _scriptorium(engine: Engine, row: int, form: Json) -> str:
             given = engine.state.tiles[row, form["lectern"]]
             tiles = [edition.tiles[k].name for k, n in enumerate(given) for _ in range(n)]
             to = "oneself" if form["to"] == seat else f"seat {form['to']}"
-            named = edition.lecterns[form["lectern"]]
-            return f"lectern {named} ({', '.join(tiles) or 'no tiles'}) for {to}"
+            lectern = edition.lecterns[form["lectern"]]
+            return f"lectern {lectern} ({', '.join(tiles) or 'no tiles'}) for {to}"
         case "quill":
             return "take the quill"
         case "points":
@@ -85,14 +86,12 @@ def _scriptorium(engine: Engine, row: int, form: Json) -> str:
             paid = "without ink"
             if form["ink"]:
                 paid = f"for {_many(tile.points, 'point')}, cost {_counts(tile.cost)}"
-            return f"place {tile.name} from the {form['from']}{side} {paid}"
+            return f"place {named} from the {form['from']}{side} {paid}"
         case "buy":
-            assert tile is not None
             source = form["from"]
-            return f"buy {tile.name} from {f'seat {source}' if source != 'scriptorium' else source}"
+            return f"buy {named} from {f'seat {source}' if source != 'scriptorium' else source}"
         case "discard_tile":
-            assert tile is not None
-            return f"discard {tile.name}"
+            return f"discard {named}"
         case "discard_achievement":
             return f"discard the achievement {form['achievement'].replace('_', ' ')}"
         case "discard_ink":
