@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incunabula.envs.chance import key
+from incunabula.envs.chance import check_seed, key
 from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
@@ -182,7 +182,7 @@ class RandomAgent(Agent):
     name = "random"
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
+        self.seed = check_seed(seed)
 
     def act(self, view: View) -> npt.NDArray[np.intp]:
         stream = np.uint64(AGENT_STREAM) + view.episode

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from incunabula.agents.agent import Agent, RandomAgent
 from incunabula.agents.search.budget import Budget
-from incunabula.envs.chance import as_seed
 from incunabula.envs.documents import no_such
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.errors import IncunabulaError
@@ -58,7 +57,7 @@ def make_agent(
     if searches(spec):
         return _make_searcher(str(spec), edition, budget, seed)
     if spec == "random":
-        return RandomAgent(as_seed(seed))
+        return RandomAgent(seed)
     if spec == "greedy":
         from incunabula.agents.baselines import make_greedy
 

@@ -120,13 +120,29 @@ def _weyl(index: int | UInt64Array) -> UInt64Array:
 
 
 def as_seed(value: object) -> int:
-    """A seed as an int in 0..2^64-1 (taken modulo 2^64, so that s and s + 2^64 are one deal).
+    """A seed of deals as an int in 0..2^64-1, taken modulo 2^64: so the rules have it of a reset.
 
     Raises IncunabulaError if ``value`` is not an integer.
     """
+    return _integer("seed", value) & MASK64
+
+
+def check_seed(value: object, name: str = "seed") -> int:
+    """A seed that a person names, for a command or of an agent: none but one in 0..2^64-1, so that
+    what was asked for is what results tell. ``name`` is how errors call it.
+
+    Raises IncunabulaError if it is another one, or not an integer.
+    """
+    seed = _integer(name, value)
+    if not 0 <= seed <= MASK64:
+        raise IncunabulaError(f"{name}: expected a number in 0..{MASK64} (2^64 - 1), got {seed}")
+    return seed
+
+
+def _integer(name: str, value: object) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise IncunabulaError(f"seed: expected an integer, got {value!r}")
-    return int(value) & MASK64
+        raise IncunabulaError(f"{name}: expected an integer, got {value!r}")
+    return int(value)
 
 
 def checked_seeds(values: Iterable[object]) -> UInt64Array:

@@ -28,7 +28,7 @@ from incunabula.envs.editions import BaseEdition, load_any_edition, shipped_edit
 from incunabula.envs.engine import Engine, Int32Array
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.json_state import Json
-from incunabula.envs.replay import read_lines
+from incunabula.envs.lines import read_lines
 from incunabula.envs.scriptorium import edition as scriptorium_edition
 from incunabula.envs.scriptorium.edition_checks import MAX_PLAYERS
 from incunabula.envs.scriptorium.engine import ScriptoriumEngine

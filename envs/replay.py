@@ -7,10 +7,7 @@ so is for ``playback`` to see. The fields are listed in docs/replays.md.
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import hashlib
-import io
 import json
 import re
 import sys
@@ -18,27 +15,26 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 from incunabula import __version__
 from incunabula.envs.chance import MASK64
 from incunabula.envs.documents import no_such, show
 from incunabula.envs.editions import GAMES
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.files import open_regular, written_whole
+from incunabula.envs.files import written_whole
 from incunabula.envs.json_state import Json, read_fields, read_list
+from incunabula.envs.lines import Line, read_lines
 
 FORMAT = 1
+REPLAYS = "replays"  # what the lines of a file hold
 # What a note on an action may say: what the player to move could expect before it, what it gave
 # away, and what the draws that followed brought.
 NOTES = ("value", "regret", "luck")
-MAX_LINE = 4 << 20  # bytes
-MAX_BLANK = 1 << 16  # bytes of blank lines one after the other
 MAX_NAME = 200  # characters of a player's name
 MAX_PLAYERS = 64
 MAX_SCORE = 1 << 62
 MAX_PRESTIGE = 1 << 31
-GZIP = b"\x1f\x8b"  # how a compressed file begins
 
 FIELDS = (
     *("format", "game", "edition", "edition_sha256", "incunabula", "players", "deal", "actions"),
@@ -84,13 +80,6 @@ class Replay:
         dealt = f"seed {self.deal['seed']}" if "seed" in self.deal else "a tape"
         prestige = self.deal.get("prestige")
         return dealt if prestige is None else f"{dealt}, prestige collection {prestige}"
-
-
-class Line(NamedTuple):
-    """A line of a file: where it stands, for errors, and the JSON object it holds."""
-
-    where: str
-    form: Json
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -150,45 +139,8 @@ def read_replays(path: str | Path) -> Iterator[Replay]:
         IncunabulaError: the file can't be read, holds no replay, or something else too; names the
             line and the field.
     """
-    for line in read_lines(path):
+    for line in read_lines(path, REPLAYS):
         yield read_replay(line)
-
-
-def read_lines(path: str | Path, expected: str = "replays") -> Iterator[Line]:
-    """The JSON object in each line of a file that isn't blank; what is packed is unpacked.
-
-    Args:
-        path: the file.
-        expected: what the lines are to hold, for errors.
-
-    Raises:
-        IncunabulaError: the file can't be read or is empty, or a line holds something else.
-    """
-    path, number, found, blank = Path(path), 0, False, 0
-    try:
-        with open_regular(path) as raw, _unpacked(raw) as file:
-            while text := file.readline(MAX_LINE + 1):
-                number += 1
-                if number == 1:
-                    text = text.removeprefix(codecs.BOM_UTF8)
-                if text.strip() or len(text) > MAX_LINE:
-                    found, blank = True, 0
-                    yield Line(f"{path}, line {number}", _object(f"{path}, line {number}", text))
-                    continue
-                blank += len(text)
-                if blank > MAX_BLANK:
-                    raise IncunabulaError(
-                        f"{path}, line {number}: blank lines of more than {MAX_BLANK:,} bytes; "
-                        f"expected {expected}, one a line"
-                    )
-    except IncunabulaError:
-        raise
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        after = f" after line {number}" if number else ""
-        raise IncunabulaError(f"{path}: can't be read{after}: {reason}") from None
-    if not found:
-        raise IncunabulaError(f"{path}: holds no game; expected {expected}, one a line")
 
 
 def read_replay(line: Line) -> Replay:
@@ -254,59 +206,6 @@ def read_replay(line: Line) -> Replay:
             "leave sha256 out if that was meant"
         )
     return replay
-
-
-def _unpacked(raw: BinaryIO) -> BinaryIO:
-    """What a file holds, once it is unpacked if it is compressed."""
-    start = raw.read(len(GZIP))
-    raw.seek(0)
-    if start != GZIP:
-        return raw
-    return io.BufferedReader(gzip.GzipFile(fileobj=raw))
-
-
-def _object(where: str, line: bytes) -> Json:
-    """The JSON object in a line."""
-    if len(line) > MAX_LINE:
-        raise IncunabulaError(f"{where}: is longer than {MAX_LINE:,} bytes; expected one game")
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise IncunabulaError(f"{where}: isn't UTF-8 text (byte {error.start})") from None
-    try:
-        value = json.loads(text, parse_constant=_refused, object_pairs_hook=_once)
-    except _TwiceError as error:
-        raise IncunabulaError(f"{where}: {error}") from None
-    except (json.JSONDecodeError, _NoNumberError, RecursionError) as error:
-        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise IncunabulaError(f"{where}: isn't JSON, or is cut off: {what}") from None
-    except ValueError:  # more digits than Python reads
-        raise IncunabulaError(f"{where}: holds a whole number of thousands of digits") from None
-    if not isinstance(value, dict):
-        raise IncunabulaError(f"{where}: expected a JSON object, a game, got {show(value)}")
-    return value
-
-
-class _NoNumberError(ValueError):
-    """What stands for a number is none."""
-
-
-class _TwiceError(ValueError):
-    """A field of an object stands twice."""
-
-
-def _refused(name: str) -> None:
-    raise _NoNumberError(f"{name} is no number")  # NaN or Infinity
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Json:
-    """An object whose names stand once each."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _TwiceError(f"the field {show(twice)} stands twice")
-    return value
 
 
 def _digest(form: Mapping[str, Any]) -> str:

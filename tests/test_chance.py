@@ -16,6 +16,7 @@ from incunabula.envs.chance import (
     PRESTIGE_STREAM,
     TapeError,
     as_seed,
+    check_seed,
     episode_seeds,
     first_of,
     key,
@@ -130,14 +131,24 @@ def test_extreme_seeds_deal_different_games_and_the_same_ones_again() -> None:
     assert [tuple(deck_order(engine, row)) for row in range(len(SEEDS))] == decks
 
 
-def test_seeds_count_modulo_2_to_the_64() -> None:
+def test_seeds_of_resets_count_modulo_2_to_the_64() -> None:
     assert [as_seed(s) for s in (0, -1, 2**64, 2**64 + 5, np.int64(-1))] == [0, M, 0, 5, M]
 
 
+@pytest.mark.parametrize("read", [as_seed, check_seed])
 @pytest.mark.parametrize("wrong", [1.0, "0", None, True, np.bool_(False), [0]])
-def test_a_seed_must_be_an_integer(wrong: object) -> None:
+def test_a_seed_must_be_an_integer(wrong: object, read: Any) -> None:
     with pytest.raises(IncunabulaError, match=r"^seed: expected an integer, got"):
-        as_seed(wrong)
+        read(wrong)
+
+
+def test_a_seed_that_a_person_names_is_used_as_it_is_or_refused() -> None:
+    for seed in (0, M, np.int64(3), np.uint64(M)):
+        assert check_seed(seed) == seed
+    for wrong in (-1, M + 1, np.int64(-1)):
+        said = rf"^deal: expected a number in 0\.\.{M} \(2\^64 - 1\), got {wrong}$"
+        with pytest.raises(IncunabulaError, match=said):
+            check_seed(wrong, "deal")
 
 
 def test_a_shuffle_favours_the_same_cards_whatever_is_shuffled() -> None:

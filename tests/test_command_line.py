@@ -151,6 +151,42 @@ def test_commands_exit_as_the_page_says(
         assert "Traceback" not in outcome.err
 
 
+# What each command needs besides, so that nothing else is wrong with it.
+SEEDED = {
+    "bench": ("bibliogamo",),
+    "bound": ("bibliogamo-tiny",),
+    "evaluate": ("bibliogamo", "--agents", "random"),
+    "hindsight": (),
+    "ladder": ("bibliogamo",),
+    "league": ("scriptorium", "--agents", "random,greedy"),
+    "play": ("bibliogamo", "--no-browser"),
+    "replay": ("games.jsonl",),
+    "train": ("bibliogamo",),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_seed_out_of_range_is_refused_by_every_command_alike(cli: Cli, name: str) -> None:
+    if name == "train":
+        pytest.importorskip("sb3_contrib")
+    option = "deal" if name == "hindsight" else "seed"
+    for wrong in (-1, 2**64):
+        outcome = cli(name, *SEEDED[name], f"--{option}", wrong)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert outcome.err.strip() == (
+            f"incunabula: {option}: expected a number in 0..{2**64 - 1} (2^64 - 1), got {wrong}"
+        )
+
+
+def test_every_command_that_takes_a_seed_is_among_them() -> None:
+    named = {
+        name
+        for name, command in COMMANDS.items()
+        if {"--seed", "--deal"} & {opt for parameter in command.params for opt in parameter.opts}
+    }
+    assert named == set(SEEDED)
+
+
 def test_json_is_printed_of_a_check_that_failed_and_not_of_one_that_could_not_be_made(
     cli: Cli, tmp_path: Path
 ) -> None:

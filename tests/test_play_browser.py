@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from incunabula.envs.engine import Engine
 from incunabula.envs.playback import verify
 from incunabula.training.play.html import replay_html
 from incunabula.training.play.saves import replay_from_file
 from incunabula.training.play.session import Session
+from incunabula.training.replay.advice import Advice, Adviser
 from tests.browser import (
     chromium,
     click_thing,
@@ -160,7 +163,9 @@ def test_undo_hint_save_and_load(chromium: Any, tmp_path: Path) -> None:
         old = wait_past(page, old)
         assert len(session.actions) == taken - 1
         assert page.locator("#moves li").count() == taken - 1
-        assert "Taken back" in said(page)
+        asked = session.moment.frames[-1]["asked"]
+        assert said(page).startswith("Taken back. Turn ")
+        assert said(page).endswith(f". Now you: {asked}.")
         page.keyboard.press("t")
         page.locator(".tag.tip").wait_for()
         assert "greedy would" in said(page)
@@ -180,8 +185,131 @@ def test_undo_hint_save_and_load(chromium: Any, tmp_path: Path) -> None:
         nonsense = tmp_path / "nonsense.jsonl"
         nonsense.write_text("<b>not a game</b>")
         page.locator("#file").set_input_files(nonsense)
-        page.locator("#said", has_text="nonsense.jsonl: isn't").wait_for()
+        page.locator("#said", has_text="nonsense.jsonl, line 1: isn't JSON").wait_for()
         assert replay_from_file(file).actions == tuple(actions)
+
+
+@pytest.mark.parametrize("game", ["bibliogamo", "scriptorium"])
+def test_what_happened_and_what_is_asked_now_is_said(
+    chromium: Any, tmp_path: Path, game: str
+) -> None:
+    session = seated(game)
+    with served(session, tmp_path) as address, visitor(chromium) as window:
+        page = window.page
+        old = opened(page, address)
+        you = "you" if game == "bibliogamo" else "you (seat 0)"
+        for begins in ("Turn 1", "You", "You") if game == "bibliogamo" else ("Round 1", "You"):
+            frame = session.moment.frames[-1]
+            assert said(page).startswith(begins)
+            assert said(page).endswith(f" Now {you}: {frame['asked']}.")
+            assert frame["done"] is None or f": {frame['done']['label']}." in said(page)
+            assert frame["asked"] in page.locator("#heading").inner_text()
+            assert page.locator("#asked").inner_text() == f"It is your turn: {frame['asked']}."
+            assert frame["asked"] in page.locator("#slider").get_attribute("aria-valuetext")
+            page.locator("#actions button").last.click()
+            old = wait_past(page, old)
+            page.locator(f"body[data-number='{session.moment.number}']").wait_for()
+        old = number(page)
+        page.locator("#new").click()
+        page.locator("#anew-yes").click()
+        wait_past(page, old)
+        assert re.match(r"A new game\. (Turn|Round) 1", said(page))
+
+
+@pytest.mark.parametrize("game", ["bibliogamo", "scriptorium"])
+def test_on_a_phone_the_board_can_be_read_and_moved(
+    chromium: Any, tmp_path: Path, game: str
+) -> None:
+    options: dict[str, Any] = {"players": 4} if game == "scriptorium" else {}
+    session = seated(game, edition=game, **options)
+    play_on(session, 5)
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    least = """() => {
+        const svg = document.querySelector("#scene svg");
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        const texts = [...svg.querySelectorAll("text")];
+        return scale * Math.min(...texts.map((text) => text.getAttribute("font-size")));
+    }"""
+    with served(session, tmp_path) as address, visitor(chromium, **phone) as window:
+        page = window.page
+        old = opened(page, address)
+        scene = page.locator("#scene")
+        width = page.evaluate("document.querySelector('#scene svg').clientWidth")
+        assert width == 760
+        assert scene.bounding_box()["width"] <= 390
+        page.locator("#larger").click()
+        page.locator("#larger").click()
+        if page.evaluate(least) < 9:
+            page.locator("#larger").click()
+        assert page.evaluate(least) >= 9
+        # The board moves in its place, the page doesn't, and what is done leaves it where it is.
+        scene.evaluate("scene => { scene.scrollLeft = 333; }")
+        page.locator("#actions button").first.click()
+        old = wait_past(page, old)
+        assert scene.evaluate("scene => scene.scrollLeft") == 333
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        mark = marks(page)[0]
+        shape = page.locator(f"#scene g [data-mark='{mark}']").first
+        shape.evaluate("shape => shape.scrollIntoView({ block: 'center', inline: 'center' })")
+        box = shape.bounding_box()
+        page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.locator(f"#choice[open], body:not([data-number='{old}'])").first.wait_for()
+        if page.locator("#choice[open]").count():
+            assert page.locator("#choice").bounding_box()["width"] <= 390
+            page.locator("#choices button").first.tap()
+        wait_past(page, old)
+        # As a whole, for those who want to see it all.
+        while page.locator("#smaller").is_enabled():
+            page.locator("#smaller").click()
+        assert page.locator("#scene svg").bounding_box()["width"] <= 390
+        page.set_viewport_size({"width": 844, "height": 390})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+class Slow(Adviser):
+    """Thinks until it is let go."""
+
+    go = threading.Event()
+
+    def advise(self, engine: Engine, row: int, decision: int) -> Advice:
+        assert self.go.wait(60)
+        return super().advise(engine, row, decision)
+
+
+def test_a_hint_that_takes_long_can_be_done_without(
+    chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, slow = seated("bibliogamo"), Slow("greedy", seated("bibliogamo").table.edition)
+    monkeypatch.setitem(session.table._made, "greedy", slow)
+    with served(session, tmp_path) as address, visitor(chromium) as window:
+        page = window.page
+        old = opened(page, address)
+        try:
+            waiting = page.locator("#waiting")
+            page.keyboard.press("t")
+            waiting.filter(has_text=re.compile(r"^greedy is thinking… [3-9] s\.")).wait_for()
+            page.locator("#said", has_text="compiled when it is first used").wait_for()
+            assert "You can play on" in waiting.inner_text()
+            page.locator("#cancel").click()
+            waiting.wait_for(state="hidden")
+            assert "No hint is waited for" in said(page)
+            page.keyboard.press("t")
+            waiting.wait_for()
+            page.keyboard.press("Escape")
+            waiting.wait_for(state="hidden")
+            # Playing on does without it, too.
+            page.locator("#hint").click()
+            waiting.wait_for()
+            page.locator("#actions button").first.click()
+            old = wait_past(page, old)
+            waiting.wait_for(state="hidden")
+            assert len(session.actions) == 1
+        finally:
+            slow.go.set()
+        page.locator("#hint").click()
+        page.locator(".tag.tip").wait_for()
+        assert "greedy would" in said(page)
+        assert number(page) == old
 
 
 def test_two_tabs_show_the_same_game(chromium: Any, tmp_path: Path) -> None:
@@ -256,7 +384,7 @@ def test_a_replay_needs_no_network(chromium: Any, tmp_path: Path, size: tuple[in
         assert where.inner_text() == f"5 / {last}"
         assert page.locator("#actions .played").count() == 1
         assert page.locator("#note dd").all_inner_texts() == ["4.29", "0.50", "−0.50"]
-        assert page.locator("#graph .line").count() == 4
+        assert page.locator("#graph .line").count() == 3 + 3  # scores and values
         assert names[0] in page.locator("#scores").inner_text()
         assert page.locator("#actions button").count() == 0
         assert page.locator("#undo").is_hidden()
@@ -265,7 +393,7 @@ def test_a_replay_needs_no_network(chromium: Any, tmp_path: Path, size: tuple[in
         page.locator("#where", has_text=re.compile(rf"^1 / {last}$")).wait_for()
         page.locator("#auto").click()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert page.locator("#scene svg").bounding_box()["width"] <= width
+        assert page.locator("#scene").bounding_box()["width"] <= width
         assert [url for url in window.requests if not url.startswith("data:")] == [file.as_uri()]
 
 

@@ -2,102 +2,25 @@
 
 from __future__ import annotations
 
-import http.client
+import html
 import json
-import os
 import re
-import signal
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from incunabula.envs.editions import GAMES
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.play.html import PAGE, PARTS, page_file, replay_html
 from incunabula.training.play.saves import Saves, replay_from_text
 from incunabula.training.play.server import MOST_BYTES, Server
-from incunabula.training.play.session import Session
-from tests.commands import Cli, cli
+from tests.sites import Site, site
 from tests.tables import SEED, legal, play_on, seated, uncompiled
 
-__all__ = ["cli", "uncompiled"]
-
-
-class Answer(NamedTuple):
-    """What the server answered."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The body's value."""
-        return json.loads(self.body)
-
-
-class Site(NamedTuple):
-    """A game that is served."""
-
-    session: Session
-    folder: Path
-    address: str
-
-    @property
-    def host(self) -> str:
-        """127.0.0.1:PORT."""
-        return self.address.split("/")[2]
-
-    def ask(
-        self,
-        path: str = "",
-        body: object = None,
-        headers: dict[str, str] | None = None,
-        method: str | None = None,
-        token: str | None = None,
-    ) -> Answer:
-        """What comes of a request, which is a POST of JSON if it has a body."""
-        connection = http.client.HTTPConnection(self.host, timeout=30)
-        root = f"/{token or self.address.split('/')[3]}/"
-        sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        kind = {} if body is None else {"Content-Type": "application/json"}
-        method = method or ("GET" if body is None else "POST")
-        try:
-            connection.request(method, root + path, sent, kind | (headers or {}))
-            response = connection.getresponse()
-            got = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, got, response.read())
-        finally:
-            connection.close()
-
-    @property
-    def state(self) -> Any:
-        """The game as a page that knows nothing gets it."""
-        return self.ask("state").json["state"]
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A game of Bibliogamo that is served."""
-    session = seated("bibliogamo")
-    server = Server(session, Saves(tmp_path / "saves", record=True))
-    started = threading.Event()
-    thread = threading.Thread(target=server.run, args=(started.set,))
-    thread.start()
-    try:
-        assert started.wait(30)
-        yield Site(session, tmp_path / "saves", server.address)
-    finally:
-        server.stop()
-        thread.join(30)
-    assert not thread.is_alive()
+__all__ = ["site", "uncompiled"]
 
 
 # What is served ---------------------------------------------------------------------------------
@@ -128,6 +51,11 @@ def test_a_port_in_use_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(IncunabulaError, match=f"port: {port} can't be used"):
             Server(seated("bibliogamo"), Saves(), port)
+    first = Server(seated("bibliogamo"), Saves())  # not running yet
+    port = int(first.address.split("/")[2].split(":")[1])
+    with pytest.raises(IncunabulaError, match=f"port: {port} can't be used: .*; name another"):
+        Server(seated("bibliogamo"), Saves(), port)
+    first._socket.close()
     with pytest.raises(IncunabulaError, match="port: expected a number in"):
         Server(seated("bibliogamo"), Saves(), 65536)
 
@@ -168,6 +96,35 @@ def test_requests_of_others_are_refused(site: Site, request_: dict[str, Any], st
     assert answer.status == status
     assert site.address.split("/")[3] not in answer.body.decode()
     assert site.session.moment.number == number
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status", "said"),
+    [
+        ("nowhere", "GET", 404, "there is nothing here; open the address that the program"),
+        ("state/", "GET", 404, "there is nothing here"),  # and no redirect
+        ("act/", "GET", 404, "there is nothing here"),
+        ("/", "GET", 404, "there is nothing here"),
+        ("act", "GET", 405, "expected POST"),
+        ("page.css", "POST", 405, "expected GET or HEAD"),
+        ("state", "DELETE", 405, "expected GET or POST"),
+        ("game.html", "GET", 403, "the game isn't over: its replay would tell"),
+    ],
+)
+def test_errors_are_json_or_a_page_for_those_who_open_the_address(
+    site: Site, path: str, method: str, status: int, said: str
+) -> None:
+    body: object = {} if method == "POST" else None
+    answer = site.ask(path, body, method=method)
+    assert (answer.status, answer.headers["content-type"]) == (status, "application/json")
+    assert answer.json["error"].startswith(said)
+    shown = site.ask(path, body, {"Accept": "text/html,*/*;q=0.8"}, method=method)
+    assert (shown.status, shown.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    sentence = html.escape(said[0].upper() + said[1:])
+    assert f"<p>{sentence}" in shown.body.decode()
+    for each in (answer, shown):
+        assert "location" not in each.headers
+        assert each.headers["cache-control"] == "no-store"
 
 
 def test_an_address_that_another_page_links_to_opens(site: Site) -> None:
@@ -241,10 +198,13 @@ def test_things_say_why_not(site: Site) -> None:
 def test_a_fault_of_the_program_is_told(
     site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(name: str) -> None:
-        raise RuntimeError("out of ideas")
+    def fail(name: str) -> Any:
+        def later() -> None:
+            raise RuntimeError("out of ideas")
 
-    monkeypatch.setattr(site.session, "hint", fail)
+        return later
+
+    monkeypatch.setattr(site.session, "hint_later", fail)
     answer = site.ask("hint", {"at": site.state["number"], "agent": "greedy"})
     assert answer.status == 500
     assert answer.headers["cache-control"] == "no-store"
@@ -288,6 +248,10 @@ def test_a_finished_game_is_recorded_and_can_be_downloaded(site: Site) -> None:
     loaded = site.ask("load", {"at": site.state["number"], "text": text, "name": "old.jsonl"})
     assert loaded.status == 200
     assert site.session.replay.scores == replay_from_text(text, "old.jsonl").scores
+    surrogate = site.ask("load", {"at": 0, "text": "\ud800", "name": "\ud800"})
+    assert surrogate.status == 409
+    odd = {"at": site.state["number"], "text": "\ud800", "name": "odd.jsonl"}
+    assert site.ask("load", odd).json["error"] == "odd.jsonl, line 1: isn't UTF-8 text (byte 0)"
     bad = site.ask("load", {"at": site.state["number"], "text": "{}", "name": "bad.jsonl"})
     assert bad.status == 422
     assert "bad.jsonl" in bad.json["error"]
@@ -300,83 +264,16 @@ def test_what_is_in_a_game_stays_text() -> None:
     session = seated("bibliogamo")
     nasty = "</script><script>alert(1)</script><!-- \u2028 ' \" & <img src=x>"
     game = {**session.moment.facts, "players": [nasty], "frames": list(session.moment.frames)}
-    html = replay_html(game)
-    assert nasty not in html
-    assert "alert(1)</script>" not in html
-    assert "\u2028" not in html
-    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)
+    page = replay_html(game)
+    assert nasty not in page
+    assert "alert(1)</script>" not in page
+    assert "\u2028" not in page
+    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     assert block is not None
     data = json.loads(block[1])
     assert data["players"] == [nasty]
     shapes = [data["shapes"][k] for k in data["frames"][0]["scene"]["shapes"]]
     assert shapes == json.loads(json.dumps(game["frames"][0]["scene"]["shapes"]))
-    assert "src=" not in html.replace(block[0], "")
-    assert 'href="page.css"' not in html
-    assert html.count("<script") == 4
-
-
-# The command ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("chess",), "there is no game 'chess'"),
-        (("bibliogamo", "--against", "greedy"), "against: bibliogamo is played alone"),
-        (("scriptorium", "--seat", "7"), "seats in 0..1"),
-        (("bibliogamo", "--port", "70000"), "port: expected a number in"),
-        (("bibliogamo", "--load", "no.jsonl"), "no.jsonl"),
-        (("scriptorium", "--load", "{bibliogamo}"), "is a game of bibliogamo, not of scriptorium"),
-        (("bibliogamo", "--load", "{bibliogamo}", "--against", "greedy"), "is played alone"),
-        (("bibliogamo", "--load", "no.jsonl", "--seed", "1"), "seed: a game that is loaded"),
-    ],
-)
-def test_the_command_refuses(
-    cli: Cli, arguments: tuple[str, ...], said: str, tmp_path: Path
-) -> None:
-    file = ""
-    if "{bibliogamo}" in arguments:
-        file = str(Saves(tmp_path).save(seated("bibliogamo")))
-    given = (argument.format(bibliogamo=file) for argument in arguments)
-    outcome = cli("play", *given, "--no-browser")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert said in outcome.err
-    assert "Traceback" not in outcome.err
-
-
-def test_the_command_says_which_extra_is_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "incunabula.training.play.server")
-    outcome = cli("play", GAMES[0], "--no-browser")
-    assert outcome.status == 2
-    assert "pip install 'incunabula[play]'" in outcome.err
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends the signal of Ctrl-C")
-def test_the_command_goes_on_with_a_game_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    session = seated("scriptorium", players=3, seat="1", deal={"seed": "5"})
-    session.act(legal(session)[0])
-    file = Saves(tmp_path).save(session)
-    command = ["play", "scriptorium", "--load", file, "--record", tmp_path / "more", "--no-browser"]
-    running = subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "incunabula", *map(str, command)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert running.stdout is not None
-        who, opened = running.stdout.readline(), running.stdout.readline()
-        address = opened.split()[1]
-        state = Site(session, tmp_path, address).state
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=30)
-    finally:
-        running.kill()
-    assert (running.returncode, err.strip()) == (0, "")
-    assert who.strip().endswith("seat 0: random, seat 1: person, seat 2: random.")
-    assert state["game"]["persons"] == [1]
-    assert len(state["frames"]) == len(session.moment.frames)
-    (saved,) = (tmp_path / "more").iterdir()
-    assert out.strip() == f"Saved: {saved}"
-    assert saved.read_bytes() == file.read_bytes()
+    assert "src=" not in page.replace(block[0], "")
+    assert 'href="page.css"' not in page
+    assert page.count("<script") == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from incunabula.agents.agent import Agent, RandomAgent, View
 from incunabula.agents.baselines import make_greedy
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
+from incunabula.envs.lines import MAX_LINE
 from incunabula.envs.playback import verify
 from incunabula.envs.replay import read_replays, write_replays
 from incunabula.training.play.saves import Saves, replay_from_file, replay_from_text
@@ -44,6 +46,34 @@ def test_a_game_is_played_to_its_end(game: str) -> None:
     assert len(session.moment.frames) == len(session.actions) + 1
     assert session.moment.facts["deal"] == "seed 7"
     verify([session.replay])
+
+
+def test_each_position_says_what_is_asked() -> None:
+    found = set()
+    for game in ("bibliogamo", "scriptorium"):
+        session = seated(game)
+        while not session.over:
+            greedy = game == "bibliogamo"  # who sells books
+            session.act(session.hint("greedy")["action"] if greedy else legal(session)[0])
+        for frame in session.moment.frames:
+            assert bool(frame["asked"]) == (frame["to_move"] is not None)
+            found.add((frame["heading"].split()[0], *frame["asked"].split()[:2]))
+    assert {asked[1:] for asked in found if asked[0] == "turn"} == {
+        (),
+        ("stay,", "or"),
+        ("sell", "the"),
+        ("accept", "the"),
+        ("hire", "artisans"),
+        ("discard", "a"),
+    }
+    assert {asked[1:] for asked in found if asked[0] == "round"} == {
+        (),
+        ("take", "ink"),
+        ("choose", "a"),
+        ("take", "the"),
+        ("place", "or"),
+        ("discard", "what"),
+    }
 
 
 def test_only_persons_are_asked() -> None:
@@ -293,6 +323,51 @@ def test_a_file_holds_one_game(tmp_path: Path) -> None:
     for bad in ("", "{", "[]", "[" * 100_000, "\x00", '{"format": 1}'):
         with pytest.raises(IncunabulaError):
             replay_from_text(bad, "bad.jsonl")
+
+
+def _errors(read: Callable[[], object]) -> str:
+    with pytest.raises(IncunabulaError) as error:
+        read()
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda line: line[:-30], "line 1: isn't JSON, or is cut off: "),
+        (
+            lambda line: f"\n\n{line}\n[]\n",
+            "line 4: expected a JSON object, a game, got an empty list",
+        ),
+        (lambda line: line.replace('"format"', '"format": 1, "format"'), "'format' stands twice"),
+        (lambda line: line.replace("[0]", "[NaN]"), "line 1: isn't JSON"),
+        (lambda line: line.replace("[0]", f"[{'9' * 5000}]"), "thousands of digits"),
+        (lambda line: line.replace("[0]", "[1]"), "line 1: sha256: isn't that of the rest"),
+        (lambda line: line.replace('"7"', '"7", "seed": "8"'), "'seed' stands twice"),
+        (lambda line: f"{line}{' ' * MAX_LINE}", "line 1: is longer than"),
+        (lambda line: "\n" * 70_000, "blank lines of more than 65,536 bytes"),
+        (lambda line: "", "holds no game"),
+        (lambda line: " \n", "holds no game"),
+        (lambda line: line + "\n" + line, "holds 2 games"),
+    ],
+)
+def test_a_text_is_read_as_strictly_as_a_file(
+    damage: Callable[[str], str], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "game.jsonl"
+    write_replays(file, [seated("bibliogamo").replay])
+    text = damage(file.read_text().strip())
+    file.write_text(text)
+    told = _errors(lambda: replay_from_text(text, str(file)))
+    assert told == _errors(lambda: replay_from_file(file))
+    assert said in told
+
+
+def test_a_byte_order_mark_before_a_text_is_passed_over(tmp_path: Path) -> None:
+    session = seated("bibliogamo")
+    write_replays(tmp_path / "game.jsonl", [session.replay])
+    text = (tmp_path / "game.jsonl").read_text()
+    assert replay_from_text(f"\ufeff{text}", "game.jsonl").deal == session.deal
 
 
 # Tables -----------------------------------------------------------------------------------------

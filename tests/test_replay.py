@@ -21,15 +21,9 @@ import pytest
 
 from incunabula.envs.editions import load_any_edition
 from incunabula.envs.errors import IncunabulaError
+from incunabula.envs.lines import MAX_LINE, read_lines
 from incunabula.envs.playback import edition_of, load_replays, positions, verify
-from incunabula.envs.replay import (
-    MAX_LINE,
-    Replay,
-    read_lines,
-    read_replays,
-    replay_line,
-    write_replays,
-)
+from incunabula.envs.replay import Replay, read_replays, replay_line, write_replays
 from tests.replays import loaded, random_replay
 from tests.small_editions import SMALL
 
@@ -296,7 +290,7 @@ def test_files_that_are_something_else(tmp_path: Path, content: bytes, said: str
 def test_places_that_are_no_files(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing.jsonl", "a\0b", "/dev/null"):
         with pytest.raises(IncunabulaError, match=r"can't be read|must be a regular file"):
-            list(read_lines(path))
+            list(read_lines(path, "games"))
 
 
 def test_a_compressed_file_that_is_cut_off(tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_options_that_are_wrong(finished: tuple[Trainer, Path], tmp_path: Path) 
         ({"config": "defualt"}, "did you mean 'default'"),
         ({"config": "demo", "steps": 0}, "total_steps: is 0"),
         ({"config": "demo", "num_envs": -3}, "num_envs: is -3"),
-        ({"config": "demo", "seed": -1}, "seed: is -1"),
+        ({"config": "demo", "seed": -1}, "seed: expected a number in 0.."),
         ({"config": "demo", "device": "cude"}, "device: 'cude' can't be used"),
         ({"config": "demo", "out": folder}, "holds a training run already"),
         ({"config": "demo", "out": str(tmp_path / "full")}, "is not empty"),

@@ -23,7 +23,7 @@ from incunabula.envs.bibliogamo.edition import GAME, Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.state import empty_state
 from incunabula.envs.bibliogamo.twin import action_arrays, state_arrays, table_arrays
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.compiled.arrays import Arrays
 from incunabula.envs.compiled.functions import can_compile, interpreted
 from incunabula.envs.errors import IncunabulaError
@@ -75,7 +75,7 @@ def best_line(
 
     Args:
         edition: shipped name, path, parsed mapping or Edition.
-        seed: the game's seed, taken modulo 2^64.
+        seed: the game's seed, in 0..2^64-1.
         width: positions kept at each point of a turn, 1..MAX_WIDTH.
         prestige: the collection to play; None = drawn from the seed (R15).
         params: how positions are weighed.
@@ -84,7 +84,7 @@ def best_line(
         IncunabulaError: an argument can't be used.
     """
     began = time.process_time()
-    edition, seed = load_edition(edition), as_seed(seed)
+    edition, seed = load_edition(edition), check_seed(seed)
     check_width(width)
     engine = BibliogamoEngine(edition)
     if prestige is not None:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from incunabula.agents.agent import AGENT_STREAM, Agent, View, ask
 from incunabula.agents.rollout import rollout
 from incunabula.agents.search.budget import Budget
-from incunabula.envs.chance import as_seed, key
+from incunabula.envs.chance import check_seed, key
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
 
@@ -95,7 +95,7 @@ class Rollouts(Agent):
         judges: Sequence[Value] = (),
         name: str | None = None,
     ) -> None:
-        self.base, self.budget, self.seed = base, budget, as_seed(seed)
+        self.base, self.budget, self.seed = base, budget, check_seed(seed)
         self.play_on = base if play is None else play
         self.settings = Settings() if settings is None else settings
         self.judges = tuple(judges)

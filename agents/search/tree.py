@@ -39,7 +39,7 @@ from incunabula.agents.policy_folder import Policy, engine_of, load_policy
 from incunabula.agents.search.budget import Budget
 from incunabula.agents.search.forest import Forest
 from incunabula.agents.search.guide import Guide
-from incunabula.envs.chance import as_seed, key
+from incunabula.envs.chance import check_seed, key
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
@@ -155,7 +155,7 @@ class TreeSearch(Agent):
         name: str = "ppo",
     ) -> None:
         self.policy = policy if isinstance(policy, Policy) else load_policy(policy, edition)
-        self.budget, self.seed = budget, as_seed(seed)
+        self.budget, self.seed = budget, check_seed(seed)
         self.name = f"search({name}, {budget})"
         self.settings = settings or SETTINGS[edition.game]
         self.guide = Guide(self.policy, engine_of(edition).tables)

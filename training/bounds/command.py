@@ -12,7 +12,7 @@ from rich.console import Console
 from incunabula.agents.bounds.bound import MAX_SAMPLES, Bound, upper_bound
 from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.training.bounds.estimates import Estimates
 from incunabula.training.evaluation.evaluate import evaluate
 from incunabula.training.evaluation.files import kept_if_used
@@ -42,7 +42,7 @@ def run_bound(
     loaded = load_edition(edition)
     check_count("samples", samples, MAX_SAMPLES)
     seed_list(seeds, games)  # what is wrong with these is told before the work
-    seed = as_seed(seed)
+    seed = check_seed(seed)
     make_agent(agent, loaded, seed=seed)
     began = time.perf_counter()
     folder = None if save is None else Path(save).parent

@@ -23,6 +23,7 @@ from incunabula.agents.rollout import POLICIES
 from incunabula.envs.adapters.gymnasium import BibliogamoEnv, BibliogamoVectorEnv
 from incunabula.envs.backend import chosen_backend
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
+from incunabula.envs.chance import MASK64, check_seed
 from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
@@ -108,6 +109,7 @@ def bench(
     Raises:
         IncunabulaError: an argument can't be used.
     """
+    seed = check_seed(seed)
     loaded = load_any_edition(edition)
     sizes = DEFAULT_ENVS[loaded.game] if num_envs is None else num_envs
     if not sizes:
@@ -228,11 +230,12 @@ def _engine_cases(
         return _Case(fields, RolloutPlay(engine(most), policy, seed, stagger))
 
     def threads(view: str) -> _Case:
+        seeds = [(seed + k) & MASK64 for k in range(THREADS)]
         plays = [
-            StepperPlay(engine(most), seed + k, stagger)
+            StepperPlay(engine(most), own, stagger)
             if view == "stepper"
-            else RolloutPlay(engine(most), "random", seed + k, stagger)
-            for k in range(THREADS)
+            else RolloutPlay(engine(most), "random", own, stagger)
+            for own in seeds
         ]
         fields = {**called, "view": view, "num_envs": most, "threads": THREADS}
         return _Case(fields | ({"policy": "random"} if view == "rollout" else {}), Threads(plays))

@@ -18,7 +18,7 @@ from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
 from incunabula.envs.bibliogamo.edition import Edition, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.games import Games, play_games
 from incunabula.training.evaluation.luck import LuckMeter, add_luck, load_judge
@@ -105,7 +105,7 @@ def evaluate(
     _check_prestige(prestige, edition)
     games = int(games)
     prestige = None if prestige is None else int(prestige)
-    seed = as_seed(seed)
+    seed = check_seed(seed)
     players = named_agents(agents, edition, seed, budget)
     meters: dict[str, LuckMeter] = {}
     if luck:

@@ -15,7 +15,7 @@ from incunabula.envs.bibliogamo.deals import checked_prestige
 from incunabula.envs.bibliogamo.edition import GAME, Edition, edition_by_hash, load_edition
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.bibliogamo.tables import build_tables
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.errors import CheckFailedError, IncunabulaError
 from incunabula.training.arguments import check_game
 from incunabula.training.evaluation.files import kept_if_used
@@ -69,7 +69,7 @@ def run_hindsight(
         for name in ("seeds", "games"):
             if given[name] is not None:
                 raise IncunabulaError(f"{name}: --deal is one deal; leave --{name} out")
-        deals = np.array([as_seed(deal)], np.uint64)
+        deals = np.array([check_seed(deal, "deal")], np.uint64)
     elif games is None:
         raise IncunabulaError(
             "deal: expected the seed of a deal by --deal, deals of a list by --seeds and --games, "

@@ -15,7 +15,7 @@ from incunabula.agents.agent import Agent
 from incunabula.agents.registry import AGENTS, SEARCHERS, searches
 from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.editions import edition_model, load_as
 from incunabula.envs.errors import IncunabulaError
 from incunabula.training.evaluation.curve import METRICS
@@ -270,7 +270,7 @@ def make_ladder(
             f"{sizes.search_games:,}"
         )
     seed_list(seeds, 1)
-    terms = Terms(loaded, seeds, as_seed(seed), batch_size, chosen_backend(backend))
+    terms = Terms(loaded, seeds, check_seed(seed), batch_size, chosen_backend(backend))
     agents = _agents(specs, terms, budget)
     if not solitaire and len(agents) > 1:
         check_rating_possible()

@@ -38,8 +38,8 @@ TWELFTHS = 12
 MILLI = 1000  # luck is kept to a thousandth of a point
 # How folders and files of games and agents begin that have no part in what an evaluation plays.
 UNPLAYED = (
-    *("adapters", "bounds", "conform", "drawing", "hindsight", "precompile", "replay", "scene"),
-    *("scriptorium_v0", "seat", "why", "wording"),
+    *("adapters", "bounds", "conform", "drawing", "hindsight", "lines", "precompile", "replay"),
+    *("scene", "scriptorium_v0", "seat", "why", "wording"),
 )
 
 _FIGURES = {

@@ -16,7 +16,7 @@ from incunabula.agents.agent import Agent
 from incunabula.agents.registry import searches
 from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.scriptorium.edition import load_edition
 from incunabula.training.evaluation.machine import versions
@@ -97,7 +97,7 @@ def evaluate_versus(
     check_count("games", deals, MAX_DEALS)
     backend = chosen_backend(backend)
     list_of_deals = seed_list(seeds, deals)
-    seed = as_seed(seed)
+    seed = check_seed(seed)
     players = named_agents(agents, edition, seed, budget)
     opponent_name = entrant_names([against])[0]
     opponent = entrant(against, opponent_name, edition, seed, budget)

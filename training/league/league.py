@@ -15,7 +15,7 @@ from incunabula.agents.agent import Agent
 from incunabula.agents.registry import searches
 from incunabula.agents.search.budget import Budget
 from incunabula.envs.backend import chosen_backend
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.editions import BaseEdition
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.edition import Edition, load_edition
@@ -122,7 +122,7 @@ def league(
     check_count("deals", deals, MAX_DEALS)
     backend = chosen_backend(backend)
     list_of_deals = seed_list(seeds, deals)
-    seed = as_seed(seed)
+    seed = check_seed(seed)
     specs = entrant_names(agents)
     plan = _program(len(specs), num_players, rotations, deals)
     check_rating_possible()

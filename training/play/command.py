@@ -11,16 +11,24 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from incunabula.agents.registry import AGENTS, OPTIMAL, SEARCHERS
-from incunabula.envs.errors import IncunabulaError, MissingExtraError
+from incunabula.envs.chance import check_seed
+from incunabula.envs.errors import IncunabulaError, needing
 from incunabula.envs.playback import edition_of
 from incunabula.envs.replay import Replay
 from incunabula.training.arguments import check_game
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.play.saves import Saves, replay_from_file
-from incunabula.training.play.session import Session, check_seed
+from incunabula.training.play.session import Session
 from incunabula.training.play.table import PERSON, Table, set_table
 
 SLOW = 3.0  # seconds after which the terminal says what is waited for
+NAMED = {  # what options that may not be empty expect
+    "edition": "an edition's name or file",
+    "seat": "a seat, several separated by commas, or all",
+    "against": "an agent, or several separated by commas",
+    "hint": "an agent",
+    "load": "the file of a replay",
+}
 GETTING_READY = (
     "incunabula: getting the agents ready; what they need is compiled once on a machine, which "
     "takes up to a minute"
@@ -42,33 +50,29 @@ def run_play(
     browser: bool,
 ) -> None:
     """Set a table, serve its page until interrupted, and save what was played if that is asked."""
-    try:
+    with needing("play", "play"):
         from incunabula.training.play.server import Server
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"play needs {error.name}: install the extra, pip install 'incunabula[play]'"
-        ) from None
     check_game(game)
+    _check_named(edition=edition, seat=seat, against=against, hint=hint, load=load)
+    if seed is not None:
+        if load is not None:
+            raise IncunabulaError("seed: a game that is loaded has its deal; leave this out")
+        check_seed(seed)
     replay = None
     if load is not None:
-        if seed is not None:
-            raise IncunabulaError("seed: a game that is loaded has its deal; leave this out")
         replay = replay_from_file(load)
         if replay.game != game:
             raise IncunabulaError(f"{replay.where}: is a game of {replay.game}, not of {game}")
-        edition = edition or edition_of(replay).name
+        edition = edition_of(replay).name if edition is None else edition
         if len(replay.players) > 1:
-            players = players or len(replay.players)
+            players = len(replay.players) if players is None else players
             if seat is None:
                 seat, held = _seats_of(replay)
-                against = against or held
-    if seed is not None:
-        check_seed(seed)
-    with _told_if_slow():
-        table = set_table(game, edition, players=players, seat=seat, against=against, hint=hint)
+                against = held if against is None else against
     with kept_if_used(record):
         saves = Saves("." if record is None else check_folder(record, "record"), record is not None)
         with _told_if_slow():
+            table = set_table(game, edition, players=players, seat=seat, against=against, hint=hint)
             session = Session(table, None if seed is None else {"seed": str(seed)}, replay)
         server = Server(session, saves, port)
 
@@ -85,11 +89,20 @@ def run_play(
         except KeyboardInterrupt:
             pass
         finally:
-            if record is not None and session.actions:
+            if record is not None and session.replay.actions:
                 saved = saves.save(session)
         print(file=sys.stderr)
         if saved is not None:
             print(f"Saved: {saved}")
+        elif saves.lost(session):
+            print("Not saved: the game is gone. With --record DIR games are saved by themselves.")
+
+
+def _check_named(**options: str | None) -> None:
+    """Raise IncunabulaError if one of these is given and names nothing."""
+    for option, value in options.items():
+        if value is not None and not value.strip():
+            raise IncunabulaError(f"{option}: expected {NAMED[option]}, got {value!r}")
 
 
 @contextlib.contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from html import escape
 from typing import Any
 
-from starlette.responses import JSONResponse
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -27,6 +29,24 @@ HEADERS = {
     "x-frame-options": "DENY",
 }
 JSON_TYPE = "application/json"
+NOTHING_HERE = "there is nothing here; open the address that the program has printed"
+PLAIN_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>incunabula</title></head>
+<body><h1>incunabula</h1><p>{text}</p></body></html>
+"""
+
+
+def refusal(
+    scope: Scope, status: int, text: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """An error in one sentence: {"error": …} as JSON, or a small page for a browser that opens the
+    address."""
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        page = PLAIN_PAGE.format(text=escape(f"{text[0].upper()}{text[1:]}."))
+        return HTMLResponse(page, status, headers)
+    return JSONResponse({"error": text}, status, headers)
 
 
 class Guard:
@@ -58,10 +78,9 @@ class Guard:
                 ]
             await send(message)
 
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            status, text = refusal
-            await JSONResponse({"error": text}, status)(scope, receive, send_guarded)
+        refused = self._refusal(scope)
+        if refused is not None:
+            await refusal(scope, *refused)(scope, receive, send_guarded)
             return
         _, _, rest = scope["path"][1:].partition("/")
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode(), "root_path": ""}
@@ -86,7 +105,7 @@ class Guard:
             return 403, "requests from other pages are refused"
         token, slash, _ = scope["path"][1:].partition("/")
         if not slash or not hmac.compare_digest(token.encode(), self.token.encode()):
-            return 404, "there is nothing here; open the address that the program has printed"
+            return 404, NOTHING_HERE
         if scope["method"] == "POST":
             if only("content-type").partition(";")[0].strip().lower() != JSON_TYPE:
                 return 415, f"expected a body of type {JSON_TYPE}"

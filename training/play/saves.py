@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.replay import MAX_LINE, Line, Replay, read_replay, read_replays, write_replays
+from incunabula.envs.lines import read_text_lines
+from incunabula.envs.replay import (
+    REPLAYS,
+    Replay,
+    read_replay,
+    read_replays,
+    write_replays,
+)
 from incunabula.training.play.session import Session
 
 
@@ -23,6 +29,7 @@ class Saves:
         self.folder, self.record = Path(folder), record
         self._file: Path | None = None  # of the present game
         self._deal: object = None
+        self._kept: Replay | None = None  # that was saved last
 
     def save(self, session: Session) -> Path:
         """Write the game so far; a game that was saved before is written over.
@@ -32,8 +39,16 @@ class Saves:
         """
         if self._file is None or self._deal is not session.deal:
             self._file, self._deal = self._new_file(session), session.deal
-        write_replays(self._file, [session.replay])
+        replay = session.replay
+        write_replays(self._file, [replay])
+        self._kept = replay
         return self._file
+
+    def lost(self, session: Session) -> bool:
+        """Whether a person has done something in the present game since it was saved or loaded."""
+        if not session.person_moved:
+            return False
+        return self._kept is None or self._kept != session.replay
 
     def finished(self, session: Session) -> None:
         """Record a game that has ended, if games are to be recorded."""
@@ -67,14 +82,7 @@ def replay_from_text(text: str, name: str) -> Replay:
     Raises:
         IncunabulaError: it isn't text of one replay.
     """
-    lines = [line for line in text[: MAX_LINE + 1].split("\n") if line.strip()]
-    try:
-        forms = [json.loads(line) for line in lines]
-    except (ValueError, RecursionError):
-        raise IncunabulaError(f"{name}: isn't a file of replays, or is cut off") from None
-    if not all(isinstance(form, dict) for form in forms):
-        raise IncunabulaError(f"{name}: isn't a file of replays")
-    return _only([read_replay(Line(name, form)) for form in forms], name)
+    return _only([read_replay(line) for line in read_text_lines(text, name, REPLAYS)], name)
 
 
 def _only(replays: list[Replay], name: str) -> Replay:

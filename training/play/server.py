@@ -8,23 +8,27 @@ import json
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from incunabula.envs.chance import check_seed
 from incunabula.envs.documents import show
 from incunabula.envs.engine import Json
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
-from incunabula.envs.replay import MAX_LINE, replay_line
-from incunabula.training.play.guard import App, Guard
+from incunabula.envs.lines import MAX_LINE
+from incunabula.envs.replay import replay_line
+from incunabula.training.play.guard import NOTHING_HERE, App, Guard, refusal
 from incunabula.training.play.html import PAGE, PARTS, packed, page_file, replay_html
 from incunabula.training.play.saves import Saves, replay_from_text
-from incunabula.training.play.session import Moment, Session, StaleError, check_seed
+from incunabula.training.play.session import Moment, Session, StaleError
+from incunabula.training.play.work import EndedError, Workers
 
 HOST = "127.0.0.1"
 MOST_BYTES = MAX_LINE + (1 << 20)  # of a body: a replay as text within JSON, and some room
@@ -32,7 +36,7 @@ TOKEN_BYTES = 24
 
 
 class Room:
-    """A session as requests see it: changes one after the other, looking at any time.
+    """A session as requests see it: changes one after the other, looking at any time, hints beside.
 
     Args:
         session: the game.
@@ -41,14 +45,17 @@ class Room:
 
     def __init__(self, session: Session, saves: Saves) -> None:
         self.session, self.saves = session, saves
+        self.workers = Workers()
         self._turn = asyncio.Lock()
+        self._changing: tuple[str, float] | None = None  # what is being done, and since when
+        self._hints: dict[tuple[int, str], asyncio.Task[Json]] = {}  # by position and agent
+        self._agents: dict[str, asyncio.Lock] = {}  # each gives one hint at a time
 
     def routes(self) -> list[Route]:
         """What is answered."""
         changes: dict[str, Callable[[Json], Json]] = {
             "act": self._act,
             "undo": self._undo,
-            "hint": self._hint,
             "save": self._save,
             "load": self._load,
             "new": self._new,
@@ -60,8 +67,9 @@ class Room:
             Route("/why", self._why),
             Route("/game.html", self._page_of_game),
             Route("/game.jsonl", self._file_of_game),
+            Route("/hint", self._answer(self._hint), methods=["POST"]),
             *(
-                Route(f"/{name}", self._change(done), methods=["POST"])
+                Route(f"/{name}", self._answer(self._change(name, done)), methods=["POST"])
                 for name, done in changes.items()
             ),
         ]
@@ -69,18 +77,24 @@ class Room:
     # Looking ------------------------------------------------------------------------------------
 
     async def _state(self, request: Request) -> Response:
-        """The game, if its number isn't the one that the page knows; frames it has are left out."""
-        moment = self.session.moment
+        """The game, if its number isn't the one that the page knows; frames it has are left out.
+        And what is waited for, if something is being done."""
+        moment, content = self.session.moment, dict[str, object]()
         known = request.query_params
-        if known.get("number") == str(moment.number):
-            return JSONResponse({})
-        return JSONResponse({"state": _state(moment, _integer(known.get("seen", "-1")))})
+        if known.get("number") != str(moment.number):
+            content["state"] = _state(moment, _integer(known.get("seen", "-1")))
+        if self._changing is not None:
+            what, since = self._changing
+            content["doing"] = {"what": what, "seconds": round(time.monotonic() - since, 1)}
+        return JSONResponse(content)
 
     async def _why(self, request: Request) -> Response:
         """Why nothing can be done with a thing."""
+        if self._changing is not None:
+            return JSONResponse({"error": "One moment: the last move is still being played."})
         mark = request.query_params.get("mark", "")
         async with self._turn:
-            reasons = await run_in_threadpool(self.session.why, mark)
+            reasons = await self.workers.do(lambda: self.session.why(mark))
         if not reasons:
             return JSONResponse({"error": "Nothing is ever done with this; it is there to see."})
         return JSONResponse({"reasons": [reason._asdict() for reason in reasons]})
@@ -89,34 +103,24 @@ class Room:
         """A finished game as one file for browsers."""
         moment = self.session.moment
         if not moment.facts["over"]:
-            return _still_secret()
+            return _still_secret(request)
         game = {**moment.facts, "frames": list(moment.frames)}
-        return await run_in_threadpool(lambda: _attached(replay_html(game), "text/html", "html"))
+        page = await self.workers.do(lambda: replay_html(game))
+        return _attached(page, "text/html", "html")
 
     async def _file_of_game(self, request: Request) -> Response:
         """A finished game as a replay."""
-        async with self._turn:
-            if not self.session.over:
-                return _still_secret()
-            return _attached(replay_line(self.session.replay), "application/jsonl", "jsonl")
+        replay = self.session.replay
+        if not replay.finished:
+            return _still_secret(request)
+        return _attached(replay_line(replay), "application/jsonl", "jsonl")
 
     # Changing -----------------------------------------------------------------------------------
 
-    def _change(self, done: Callable[[Json], Json]) -> Callable[[Request], Awaitable[Response]]:
-        """What answers a request to change something: one at a time, each of the position that it
-        names."""
-
-        def answer(body: Json) -> tuple[int, Json]:
-            try:
-                self.session.check_number(body.get("at"))
-                return 200, done(body)
-            except StaleError as error:
-                return 409, {"error": str(error)}
-            except IllegalActionError as error:
-                reason = {"clause": error.clause, "reason": error.reason, "actions": 1}
-                return 422, {"error": str(error), "reasons": [reason]}
-            except IncunabulaError as error:
-                return 422, {"error": str(error)}
+    def _answer(
+        self, done: Callable[[Json], Awaitable[Json]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """What answers a request to do something with the position that it names."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -125,14 +129,57 @@ class Room:
                 body = None
             if not isinstance(body, dict):
                 return JSONResponse({"error": "expected a JSON object"}, 400)
-            async with self._turn:
-                status, content = await run_in_threadpool(answer, body)
-                moment = self.session.moment
+            try:
+                status, content = 200, await done(body)
+            except IncunabulaError as error:
+                status, content = _told(error)
+            moment = self.session.moment
             if moment.number != body.get("at"):
                 content["state"] = _state(moment, _integer(body.get("seen")))
             return JSONResponse(content, status)
 
         return endpoint
+
+    def _change(self, name: str, done: Callable[[Json], Json]) -> Callable[[Json], Awaitable[Json]]:
+        """What changes the game: one change at a time."""
+
+        def change(body: Json) -> Json:
+            self.session.check_number(body.get("at"))
+            return done(body)
+
+        async def in_turn(body: Json) -> Json:
+            async with self._turn:
+                self._changing = name, time.monotonic()
+                try:
+                    return await self.workers.do(lambda: change(body))
+                finally:
+                    self._changing = None
+
+        return in_turn
+
+    async def _hint(self, body: Json) -> Json:
+        """A hint, for which nothing else waits. Who asks for the same gets the same, and nobody
+        gets one of a position that is past."""
+        at, agent = body.get("at"), str(body.get("agent", ""))
+        async with self._turn:
+            self.session.check_number(at)
+            later = self.session.hint_later(agent)
+        number = self.session.moment.number
+        asked = self._hints.get((number, agent))
+        if asked is None or (asked.done() and asked.exception() is not None):
+            asked = asyncio.create_task(self._one_hint(number, agent, later))
+            past = [key for key, task in self._hints.items() if key[0] != number and task.done()]
+            for key in past:
+                del self._hints[key]
+            self._hints[number, agent] = asked
+        hint = await asyncio.shield(asked)
+        self.session.check_number(at)
+        return {"hint": hint}
+
+    async def _one_hint(self, number: int, agent: str, later: Callable[[], Json]) -> Json:
+        async with self._agents.setdefault(agent, asyncio.Lock()):
+            self.session.check_number(number)
+            return await self.workers.do(later)
 
     def _act(self, body: Json) -> Json:
         action = body.get("action")
@@ -145,9 +192,6 @@ class Room:
     def _undo(self, body: Json) -> Json:
         self.session.undo()
         return {}
-
-    def _hint(self, body: Json) -> Json:
-        return {"hint": self.session.hint(str(body.get("agent", "")))}
 
     def _save(self, body: Json) -> Json:
         return {"saved": str(self.saves.save(self.session))}
@@ -169,6 +213,18 @@ class Room:
         check_seed(int(seed))
         self.session.restart({"seed": str(int(seed))})
         return {}
+
+
+def _told(error: IncunabulaError) -> tuple[int, Json]:
+    """A status and what a page is told of an error."""
+    content: Json = {"error": str(error)}
+    if isinstance(error, StaleError):
+        return 409, content
+    if isinstance(error, EndedError):
+        return 503, content
+    if isinstance(error, IllegalActionError):
+        content["reasons"] = [{"clause": error.clause, "reason": error.reason, "actions": 1}]
+    return 422, content
 
 
 def _state(moment: Moment, seen: int) -> Json:
@@ -203,9 +259,18 @@ def _attached(content: str | bytes, kind: str, ending: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-def _still_secret() -> Response:
-    text = "the game isn't over: its replay would tell what is to come"
-    return JSONResponse({"error": text}, 403)
+def _still_secret(request: Request) -> Response:
+    return refusal(request.scope, 403, "the game isn't over: its replay would tell what is to come")
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """What is answered where there is nothing, or nothing of this method."""
+    assert isinstance(error, HTTPException)
+    allowed = (error.headers or {}).get("Allow")
+    text = NOTHING_HERE  # Starlette names methods in the order of a set
+    if allowed is not None:
+        text = f"expected {' or '.join(sorted(allowed.split(', ')))}"
+    return refusal(request.scope, error.status_code, text, error.headers)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
@@ -214,11 +279,24 @@ async def _failed(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": text}, 500)
 
 
-def make_app(session: Session, saves: Saves, host: str, token: str) -> App:
+def make_app(room: Room, host: str, token: str) -> App:
     """The application: the page of a game, behind its guard."""
-    routes = Room(session, saves).routes()
-    app = Starlette(routes=routes, exception_handlers={Exception: _failed})
+    handlers = {HTTPException: _not_found, Exception: _failed}
+    app = Starlette(routes=room.routes(), exception_handlers=handlers)
+    app.router.redirect_slashes = False  # an address is one of those that there are, or it isn't
     return Guard(app, host, token, MOST_BYTES)
+
+
+class _Loop(uvicorn.Server):
+    """A server that leaves behind what it is still waiting for when it ends."""
+
+    def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
+        super().__init__(config)
+        self._workers = workers
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._workers.end()
+        await super().shutdown(sockets)
 
 
 class Server:
@@ -238,8 +316,9 @@ class Server:
         host = f"{HOST}:{self._socket.getsockname()[1]}"
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self.address = f"http://{host}/{token}/"
+        room = Room(session, saves)
         config = uvicorn.Config(
-            make_app(session, saves, host, token),
+            make_app(room, host, token),
             http="h11",
             ws="none",
             lifespan="off",
@@ -249,7 +328,7 @@ class Server:
             proxy_headers=False,
             timeout_graceful_shutdown=1,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Loop(config, room.workers)
 
     def run(self, on_start: Callable[[], object] | None = None) -> None:
         """Serve until ``stop``, or until the program is interrupted; then KeyboardInterrupt.
@@ -279,6 +358,7 @@ def _bound(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()  # two may bind the same, but not listen
     except OSError as error:
         listener.close()
         raise IncunabulaError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from incunabula import __version__
 from incunabula.agents.agent import Agent, View, ask
 from incunabula.agents.seat.driver import LUCK_STREAM
 from incunabula.envs.bibliogamo.edition import GAME as BIBLIOGAMO
-from incunabula.envs.chance import MASK64, key
+from incunabula.envs.chance import key
 from incunabula.envs.engine import Engine, Json
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.playback import deal_as, new_engine, verify
@@ -107,8 +108,9 @@ class Session:
                 self._take(action)
             if self.over:
                 self.players = replay.players
-        self._others_move()
+        self._given = len(self.actions)  # that were not made at this table
         self._publish()
+        self._others_move()
 
     # Looking ------------------------------------------------------------------------------------
 
@@ -130,8 +132,17 @@ class Session:
         return tuple(np.atleast_1d(self.engine.state.score[0]).tolist())
 
     @property
+    def person_moved(self) -> bool:
+        """Whether a person has done something at this table."""
+        return any(self.table.agents[seat] is None for seat in self._seats[self._given :])
+
+    @property
     def replay(self) -> Replay:
-        """The game so far as a replay; the deal in it says what is to come."""
+        """The game as it was when ``moment`` was made, as a replay; the deal in it says what is to
+        come. May be read while another thread changes the game."""
+        return self._replay
+
+    def _as_replay(self) -> Replay:
         return Replay(
             game=self.table.edition.game,
             **self._edition,
@@ -167,19 +178,34 @@ class Session:
         Raises:
             IncunabulaError: there is no such adviser, it fails, or no person is to move.
         """
+        return self.hint_later(name)()
+
+    def hint_later(self, name: str) -> Callable[[], Json]:
+        """What gives the ``hint`` of the present position, in any thread and while the game goes
+        on; for one agent not twice at a time.
+
+        Raises:
+            IncunabulaError: no person is to move. (The rest when it is called.)
+        """
         seat = self.to_move
         if seat is None or self.table.agents[seat] is not None:
             raise IncunabulaError("hint: nobody is to move")
-        advice = self.table.adviser(name).advise(self.engine, 0, len(self.actions))
-        # Where there is but one it says nothing that the choice doesn't.
-        likely = {action: p for action, p in advice.probability.items() if p}
-        return {
-            "agent": name,
-            "action": advice.chosen,
-            "probabilities": likely if len(likely) > 1 else {},
-            "values": {action: x for action, x in advice.value.items() if math.isfinite(x)},
-            "value": advice.expected,
-        }
+        engine, decision = self.engine.empty_like(1, "numpy"), len(self.actions)
+        engine.put(ROW, self.engine.state.take(ROW))
+
+        def asked() -> Json:
+            advice = self.table.adviser(name).advise(engine, 0, decision)
+            # Where there is but one it says nothing that the choice doesn't.
+            likely = {action: p for action, p in advice.probability.items() if p}
+            return {
+                "agent": name,
+                "action": advice.chosen,
+                "probabilities": likely if len(likely) > 1 else {},
+                "values": {action: x for action, x in advice.value.items() if math.isfinite(x)},
+                "value": advice.expected,
+            }
+
+        return asked
 
     # Changing -----------------------------------------------------------------------------------
 
@@ -191,21 +217,24 @@ class Session:
             )
 
     def act(self, action: int) -> None:
-        """Do what a person chose, and let the agents move up to the next person's turn.
+        """Do what a person chose, and let the agents move up to the next person's turn; each move
+        can be seen as soon as it is made.
 
         Raises:
             IllegalActionError: the rules don't allow it.
-            IncunabulaError: no person is to move, or an agent failed. Nothing is changed then.
+            IncunabulaError: no person is to move, or an agent failed. All is then as it was.
         """
         self.engine.actions.check(action)
         done = len(self.actions)
         try:
             self._take(action)
+            self._publish()
             self._others_move()
         except BaseException:
-            self._back_to(done)
+            if len(self.actions) > done:
+                self._back_to(done)
+                self._publish()
             raise
-        self._publish()
 
     @property
     def no_undo(self) -> str:
@@ -274,6 +303,7 @@ class Session:
             if agent is None:
                 return
             self._take(self._asked(agent, seat))
+            self._publish()
 
     def _asked(self, agent: Agent, seat: int) -> int:
         """A legal action of an agent's."""
@@ -299,6 +329,7 @@ class Session:
     def _publish(self) -> None:
         self._number += 1
         over, no_undo = self.over, self.no_undo
+        self._replay = self._as_replay()
         facts = {
             "game": self.table.edition.game,
             **self._edition,
@@ -325,12 +356,6 @@ class Session:
         if self.to_move in persons:
             return int(self.to_move)
         return next((seat for seat in reversed(self._seats) if seat in persons), persons[0])
-
-
-def check_seed(seed: int) -> None:
-    """Raise IncunabulaError unless replays can hold it."""
-    if not 0 <= seed <= MASK64:
-        raise IncunabulaError(f"seed: expected a number in 0..{MASK64} (2^64 - 1), got {seed}")
 
 
 def _drawn(state: Any, engine: Engine) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from incunabula.envs.chance import check_seed
 from incunabula.envs.errors import IncunabulaError, needing
 from incunabula.training.ppo.config import (
     CONFIGS,
@@ -50,6 +51,8 @@ def train(
     Raises:
         IncunabulaError: what is wrong with the options, the configuration or the folder.
     """
+    if seed is not None:
+        seed = check_seed(seed)
     if game is not None and game not in GAMES:
         raise IncunabulaError(f"game: can't train {game!r}; there is: {', '.join(GAMES)}")
     with needing("training", "train"):

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from incunabula.envs.backend import BACKENDS
+from incunabula.envs.chance import MASK64
 from incunabula.envs.documents import (
     FLAG,
     LIST,
@@ -154,7 +155,7 @@ class TrainConfig(_Part):
 
     game: str
     edition: Text
-    seed: Annotated[int, whole(0, 2**63 - 1)] = 0
+    seed: Annotated[int, whole(0, MASK64)] = 0
     total_steps: Annotated[int, whole(1, MAX_STEPS)]
     num_envs: Annotated[int, whole(1, 2**16)] = 512
     n_steps: Annotated[int, whole(1, 2**16)] = 128

@@ -26,6 +26,7 @@ from torch import nn
 from incunabula.agents.policies import new_folder
 from incunabula.agents.policy_folder import Policy, load_policy, save_policy
 from incunabula.cli import run
+from incunabula.envs.chance import MASK64
 from incunabula.envs.editions import load_any_edition
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.ppo.value_games import FIRST_DEAL, Positions, play
@@ -181,7 +182,7 @@ def _main(
     out: Annotated[Path, typer.Argument(help="A new folder.")],
     games: Annotated[int, typer.Option(min=10, help="Games to learn from.")] = 60000,
     players: Annotated[int, typer.Option(min=1, max=4, help="Seats (Scriptorium).")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MASK64, help="Of all that is drawn.")] = 0,
 ) -> None:
     """Fit a policy's value network to undiscounted payoffs."""
     with kept_if_used(out.parent):

@@ -14,12 +14,12 @@ from typing import Any
 from rich.console import Console
 
 from incunabula.agents.search.budget import Budget
-from incunabula.envs.chance import as_seed
+from incunabula.envs.chance import check_seed
 from incunabula.envs.drawing.modes import colour_wanted
 from incunabula.envs.editions import BaseEdition, load_any_edition
 from incunabula.envs.engine import Engine
 from incunabula.envs.errors import IncunabulaError
-from incunabula.envs.files import file_to_write
+from incunabula.envs.files import check_writable, file_to_write
 from incunabula.envs.playback import edition_of
 from incunabula.envs.replay import Replay
 from incunabula.training.evaluation.files import write_atomically
@@ -54,7 +54,7 @@ def run_replay(
     if html is not None:
         _check_page(html, file)
     budget = _budget(agent, simulations, seconds_per_move)
-    seed = as_seed(seed)
+    seed = check_seed(seed)
     given = None if edition is None else load_any_edition(edition)
     games = load_games(file, given)
     if game is not None and not 1 <= game <= len(games):
@@ -132,6 +132,7 @@ def _check_page(html: str, file: str) -> None:
         same = page.samefile(file)
     if same:
         raise IncunabulaError(f"html: {html} is the file of replays itself; choose another")
+    check_writable(page)
 
 
 def _write_page(path: Path, shown: Json) -> Path:

@@ -17,7 +17,7 @@ from incunabula.envs.engine import Engine
 from incunabula.envs.playback import positions
 from incunabula.envs.replay import Replay
 from incunabula.training.replay.advice import Advice, Adviser
-from incunabula.training.replay.labels import action_label, heading
+from incunabula.training.replay.labels import action_label, asked, heading
 from incunabula.training.replay.luck import DrawLuck
 
 Json = dict[str, Any]
@@ -54,6 +54,7 @@ def frame_of(
     return {
         "scene": _scene(engine, state, seat) if drawn else None,
         "heading": heading(engine, row),
+        "asked": asked(engine, row),
         "to_move": None if over else _to_move(engine, row),
         "scores": np.atleast_1d(engine.state.score[row]).tolist(),
         "legal": [_legal(engine, row, action, state, advice) for action in legal],

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from incunabula.envs.bibliogamo.state import Phase as BibliogamoPhase
 from incunabula.envs.engine import Engine
+from incunabula.envs.scriptorium.state import Phase as ScriptoriumPhase
 
 Json = dict[str, Any]
 
@@ -26,6 +28,37 @@ def heading(engine: Engine, row: int) -> str:
     else:
         said = f"turn {state.turn[row]} · day {state.time[row]} of {engine.tables.days}"
     return f"{said} · game over" if state.phase[row] == engine.over else said
+
+
+def asked(engine: Engine, row: int) -> str:
+    """What the player to move is asked, in a few words: "walk, or stay"; empty when the game is
+    over."""
+    if engine.state.phase[row] == engine.over:
+        return ""
+    if engine.game == "scriptorium":
+        return _ASKED_SCRIPTORIUM[ScriptoriumPhase(int(engine.state.phase[row]))]
+    edition, state = engine.edition, engine.state
+    match BibliogamoPhase(int(state.phase[row])):
+        case BibliogamoPhase.TRAVEL:
+            return "stay, or walk for a florin a space"
+        case BibliogamoPhase.SELL:
+            return f"sell the book of {edition.board.spaces[int(state.librarian[row])]}, or keep it"
+        case BibliogamoPhase.PRICE:
+            offered = _many(int(state.offer[row]), "florin")
+            return f"accept the offer of {offered}, or wait a day for another"
+        case BibliogamoPhase.PAY:
+            tower = edition.towers[int(state.pending_tower[row])].name
+            return f"discard a card to pay for the hire in {tower}"
+    return f"hire artisans ({_many(int(state.hires_left[row]), 'hire')} left), or end the turn"
+
+
+_ASKED_SCRIPTORIUM = {
+    ScriptoriumPhase.INK: "take ink or the grimoire",
+    ScriptoriumPhase.LECTERN: "choose a lectern and who gets it",
+    ScriptoriumPhase.QUILL: "take the quill, or points instead",
+    ScriptoriumPhase.ILLUMINATE: "place or buy tiles, or end the turn",
+    ScriptoriumPhase.DISCARD: "discard what is above the limits",
+}
 
 
 def _bibliogamo(engine: Engine, row: int, form: Json) -> str:

@@ -13,8 +13,9 @@ from incunabula.agents.hindsight.certificate import KIND, check_certificate, rea
 from incunabula.envs.bibliogamo import edition as bibliogamo
 from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.editions import BaseEdition
+from incunabula.envs.lines import Line, read_lines
 from incunabula.envs.playback import edition_of, verify
-from incunabula.envs.replay import Line, Replay, read_lines, read_replay
+from incunabula.envs.replay import REPLAYS, Replay, read_replay
 
 HINDSIGHT = "hindsight"  # who plays such a line
 
@@ -39,7 +40,7 @@ def load_games(path: str | Path, edition: BaseEdition | None = None) -> list[Rep
 
 
 def _games(path: str | Path, edition: BaseEdition | None) -> Iterator[Replay]:
-    for line in read_lines(path):
+    for line in read_lines(path, REPLAYS):
         found = line.form.get("kind") == KIND
         yield _from_certificate(line, edition) if found else read_replay(line)
 

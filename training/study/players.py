@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from incunabula.agents.agent import AGENT_STREAM, Agent, RandomAgent, View
 from incunabula.envs.bibliogamo.actions import Actions
-from incunabula.envs.chance import as_seed, key
+from incunabula.envs.chance import check_seed, key
 from incunabula.envs.errors import IncunabulaError
 
 ABSTENTIONS = ("walking", "waiting")
@@ -58,7 +58,7 @@ class Erring(Agent):
     def __init__(self, base: Agent, share: float, seed: int = 0) -> None:
         if not 0 <= share <= 1:
             raise IncunabulaError(f"share: expected a number from 0 to 1, got {share!r}")
-        self.base, self.share, self.seed = base, float(share), as_seed(seed)
+        self.base, self.share, self.seed = base, float(share), check_seed(seed)
         self.name = f"{base.name} erring {100 * share:g}%"
         self._random = RandomAgent(self.seed)
 

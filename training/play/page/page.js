@@ -6,6 +6,9 @@
 
 const STEP = 800; // ms from one position to the next, when they play by themselves
 const MOVE = 450; // ms that each move of others is shown for
+// px that the board is wide; one that is too small to be read isn't shown at first.
+const BOARDS = [760, 1140, 1520, 1900];
+const READABLE = 700;
 
 const page = {
   game: { players: [] },
@@ -15,6 +18,7 @@ const page = {
   hint: null, // {agent, action, probabilities, value} for the last position
   digits: "", // typed so far
   timer: 0,
+  size: null, // px that the board was made wide; 0: as there is room; null: nobody has said
 };
 const board = new Board(byId("scene"), pick);
 
@@ -41,6 +45,16 @@ function playerName(seat) {
   return page.game.players.length > 1 ? `${name} (seat ${seat})` : name;
 }
 
+// The same where a sentence begins.
+function subject(seat) {
+  return playerName(seat).replace(/^you/, "You");
+}
+
+// A sentence, however what it begins with is written.
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
 function say(text) {
   const said = byId("said");
   said.textContent = "";
@@ -59,7 +73,7 @@ function show(at, { speak = true } = {}) {
   page.at = Math.max(0, Math.min(at, page.frames.length - 1));
   page.digits = "";
   const frame = frameNow();
-  byId("heading").textContent = [frame.heading, page.game.deal].filter(Boolean).join(" · ");
+  byId("heading").textContent = [frame.heading, frame.asked, page.game.deal].filter(Boolean).join(" · ");
   const hinted = isLast() && frame.legal.find((legal) => legal.action === page.hint?.action);
   board.draw(frame.scene, marksOf(frame), canAct(), hinted?.mark);
   showTimeline();
@@ -79,8 +93,16 @@ function show(at, { speak = true } = {}) {
 }
 
 function wordsOf(frame) {
-  const done = frame.done ? `${playerName(frame.done.seat)}: ${frame.done.label}.` : "The game begins.";
-  return frame.to_move === null ? `${done} ${resultOf(frame)}` : done;
+  return `${frame.done ? doneOf(frame) : "The game begins."} ${nowOf(frame)}`;
+}
+
+function doneOf(frame) {
+  return `${subject(frame.done.seat)}: ${frame.done.label}.`;
+}
+
+// Who is asked what, or how the game has ended.
+function nowOf(frame) {
+  return frame.to_move === null ? resultOf(frame) : `Now ${playerName(frame.to_move)}: ${frame.asked}.`;
 }
 
 function resultOf(frame) {
@@ -105,7 +127,8 @@ function showTimeline() {
   const slider = byId("slider");
   slider.max = last;
   slider.value = page.at;
-  slider.setAttribute("aria-valuetext", `position ${page.at} of ${last}, ${frameNow().heading}`);
+  const { heading, asked } = frameNow();
+  slider.setAttribute("aria-valuetext", [`position ${page.at} of ${last}`, heading, asked].filter(Boolean).join(", "));
   byId("where").textContent = `${page.at} / ${last}`;
   for (const id of ["first", "back"]) byId(id).disabled = page.at === 0;
   for (const id of ["forward", "last"]) byId(id).disabled = page.at === last;
@@ -164,8 +187,9 @@ function asked(frame, active) {
     const go = htmlElement("button", { type: "button", className: "link", textContent: "Back to the game", onclick: () => show(page.frames.length - 1) });
     return [`You are looking at an earlier position. `, go];
   }
-  if (active && page.game.persons.length === 1) return ["It is your turn."];
-  return [`${who} is to move.`];
+  if (!page.table && isLast()) return [`The replay ends here, and the game isn’t over. ${who} is to move: ${frame.asked}.`];
+  if (active && page.game.persons.length === 1) return [`It is your turn: ${frame.asked}.`];
+  return [`${who} is to move: ${frame.asked}.`];
 }
 
 // An agent's probability and value of an action, where they are known.
@@ -268,6 +292,33 @@ function choose(thing, legal) {
   byId("choices").querySelector("button").focus();
 }
 
+// The size of the board ----------------------------------------------------------------------
+
+// Sizes that there are, from the one that fits.
+function sizes() {
+  return [0, ...BOARDS.filter((width) => width > 1.05 * byId("scene").clientWidth)];
+}
+
+function sizeBoard() {
+  const scene = byId("scene");
+  const fitting = scene.clientWidth < READABLE ? BOARDS[0] : 0;
+  const size = sizes().includes(page.size ?? fitting) ? (page.size ?? fitting) : 0;
+  const middle = (scene.scrollLeft + scene.clientWidth / 2) / scene.scrollWidth;
+  scene.style.setProperty("--board", `${size}px`);
+  scene.classList.toggle("enlarged", size > 0);
+  scene.scrollLeft = page.size === null ? 0 : middle * scene.scrollWidth - scene.clientWidth / 2;
+  byId("smaller").disabled = size === 0;
+  byId("larger").disabled = size === sizes().at(-1);
+  return size;
+}
+
+function resize(steps) {
+  const all = sizes();
+  const at = all.indexOf(sizeBoard()) + steps;
+  page.size = all[Math.max(0, Math.min(at, all.length - 1))];
+  sizeBoard();
+}
+
 // Going through positions --------------------------------------------------------------------
 
 function stop() {
@@ -327,6 +378,8 @@ const KEYS = {
   End: () => go(page.frames.length - 1),
   p: toggleAuto,
   "?": () => byId("keys").showModal(),
+  "+": () => resize(1),
+  "-": () => resize(-1),
   Escape: () => { page.digits = ""; stop(); },
 };
 
@@ -370,8 +423,11 @@ function wire() {
     forward: () => go(page.at + 1),
     last: () => go(page.frames.length - 1),
     auto: toggleAuto,
+    smaller: () => resize(-1),
+    larger: () => resize(1),
     help: () => byId("keys").showModal(),
   };
+  addEventListener("resize", sizeBoard);
   for (const [id, done] of Object.entries(steps)) byId(id).addEventListener("click", done);
   byId("slider").addEventListener("input", (event) => go(Number(event.target.value)));
   document.addEventListener("keydown", onKey);
@@ -395,6 +451,7 @@ function startReplay(data) {
   nameGame(data);
   page.frames = unpacked(data.frames, data.shapes);
   show(0);
+  sizeBoard();
 }
 
 wire();

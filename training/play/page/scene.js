@@ -150,6 +150,16 @@ class Board {
     return frame;
   }
 
+  // Move a board that is larger than its place until a thing is in sight.
+  reveal(mark) {
+    const thing = this.things.get(mark)?.getBoundingClientRect();
+    if (!thing) return;
+    const place = this.container.getBoundingClientRect();
+    if (thing.left < place.left || thing.right > place.right) {
+      this.container.scrollLeft += (thing.left + thing.right - place.left - place.right) / 2;
+    }
+  }
+
   firstMark(legal) {
     for (const mark of this.things.keys()) if (legal.has(mark)) return mark;
     return this.things.keys().next().value ?? "";
