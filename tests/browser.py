@@ -98,8 +98,8 @@ def number(page: Any) -> int:
 
 
 def wait_past(page: Any, old: int) -> int:
-    """Wait until the page knows a later position than this; its number."""
-    page.locator(f"body[data-number]:not([data-number='{old}'])").wait_for()
+    """Wait until the page knows a later position than this, and nobody moves; its number."""
+    page.locator(f"body[data-number]:not([data-number='{old}'], .busy)").wait_for()
     return number(page)
 
 
