@@ -5,11 +5,6 @@ imported inside the function: `incunabula --version` must stay quick and must wo
 optional extras. Raise `IncunabulaError` for what the user can put right; `main` prints it.
 """
 
-import contextlib
-import os
-import sys
-import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -38,7 +33,7 @@ from incunabula.cli_options import (
 from incunabula.cli_play import play
 from incunabula.cli_policies import policies_app
 from incunabula.cli_replay import replay
-from incunabula.streams import print_anything
+from incunabula.exits import run
 
 # As a newcomer may want them: play, measure, train, compare; what is known; files.
 ORDER = (
@@ -463,59 +458,4 @@ def train(
 def main() -> None:
     """Run the command line and exit; the status is that of ``run``."""
     # By its own name also where it is run as `python -m incunabula`.
-    run(partial(app, prog_name="incunabula"))
-
-
-def run(command: Callable[[], object]) -> None:
-    """Run a command of the program, which reads ``sys.argv``, and exit.
-
-    Exit status: 0 done, 1 a check found something wrong, the output was closed or the program has a
-    fault, 2 something the user can put right (printed on stderr in a line), 130 interrupted.
-    """
-    from incunabula.envs.errors import CheckFailedError, IncunabulaError
-
-    print_anything()
-    usual = warnings.formatwarning
-    warnings.formatwarning = _warning_line
-    try:
-        try:
-            command()
-        finally:
-            warnings.formatwarning = usual
-            # Write what is still buffered: here a closed pipe or a full disk can be dealt with.
-            if sys.stdout is not None:
-                sys.stdout.flush()
-    except IncunabulaError as error:
-        print(f"incunabula: {error}", file=sys.stderr)
-        sys.exit(1 if isinstance(error, CheckFailedError) else 2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:  # whoever read the output, such as `| head`, has seen enough
-        _discard_stdout()
-        sys.exit(1)
-    except OSError as error:
-        what = f"the output can't be written: {error.strerror}" if _output_fails() else error
-        print(f"incunabula: {what}", file=sys.stderr)
-        _discard_stdout()
-        sys.exit(2)
-
-
-def _warning_line(message: Warning | str, *_: object, **__: object) -> str:
-    """A warning as users read it: what it says, not where in the code."""
-    return f"incunabula: warning: {message}\n"
-
-
-def _output_fails() -> bool:
-    """Whether what is still to be printed can't be."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        return True
-    return False
-
-
-def _discard_stdout() -> None:
-    """Keep the interpreter from failing once more when it flushes stdout at exit."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    run(partial(app, prog_name="incunabula", standalone_mode=False))

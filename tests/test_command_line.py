@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from incunabula.cli import ORDER, app, run
+from incunabula.cli import ORDER, app
 from incunabula.cli_options import complete_agents, complete_config, complete_edition
 from incunabula.envs.errors import CheckFailedError, IncunabulaError
+from incunabula.exits import run
 from tests.commands import Cli, cli
 from tests.pages import ROOT, docs_module, text_of
 
@@ -112,6 +113,28 @@ def test_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
         "incunabula: games: expected more",
         "incunabula: [Errno 28] No space left on device",
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("evaluate", "bibliogamo", "--foo"), "no such option: --foo"),
+        (("evaluat", "bibliogamo"), "no such command 'evaluat'"),
+        (("replay",), "missing argument"),
+        (("editions", "check"), "missing argument"),
+        (("evaluate", "bibliogamo", "--games", "nan"), "invalid value for '--games'"),
+        (("evaluate", "--games"), "option '--games' requires an argument"),
+        (("doctor", "again"), "got unexpected extra argument"),
+    ],
+)
+def test_what_is_wrong_with_a_command_line_is_told_in_a_line(
+    cli: Cli, arguments: tuple[str, ...], said: str
+) -> None:
+    outcome = cli(*arguments)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith(f"incunabula: {said}")
+    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from incunabula.agents.exact.optimal import OptimalAgent
 from incunabula.agents.exact.solver import Solution, solve
 from incunabula.agents.registry import make_agent
 from incunabula.envs.bibliogamo.edition import load_edition
+from incunabula.envs.bibliogamo.engine import BibliogamoEngine
 from incunabula.envs.compiled.functions import Compiled
 from incunabula.envs.editions import load_any_edition
 from incunabula.envs.errors import IncunabulaError
@@ -178,6 +179,24 @@ def test_an_edition_that_is_too_large_is_refused_before_anything_is_compiled(
     monkeypatch.setattr("incunabula.agents.exact.solver.why_no_numba", lambda: "not installed")
     with pytest.raises(IncunabulaError, match="edition 'bibliogamo': too large to be solved"):
         make_agent("optimal", load_edition("bibliogamo"))
+
+
+def test_a_long_game_is_not_played_to_its_end_to_see_that_it_is_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its random games would take minutes."""
+    decisions = 0
+    apply = BibliogamoEngine.apply
+
+    def counted(self: BibliogamoEngine, *arguments: Any) -> None:
+        nonlocal decisions
+        decisions += 1
+        apply(self, *arguments)
+
+    monkeypatch.setattr(BibliogamoEngine, "apply", counted)
+    long = load_edition(shipped("bibliogamo", days=1000))
+    assert estimate(long).states > 1e12
+    assert decisions == 200
 
 
 def test_codes_that_do_not_fit_are_refused() -> None:

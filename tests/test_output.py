@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from incunabula.agents.agent import Agent, View
-from incunabula.cli import run
+from incunabula.exits import run
 from incunabula.streams import print_anything
 from incunabula.training.evaluation.tables import plain_console, short_names
 from incunabula.training.league.evaluate import evaluate_versus
@@ -45,7 +45,7 @@ def test_tables_print_where_the_terminal_has_only_ascii(
     monkeypatch.setattr(sys, "stdout", terminal("ascii", errors))
     print_anything()
     print("a − b: −0.5 · 3 × “x”…, ß")
-    assert printed(sys.stdout) == b'a - b: -0.5 - 3 x "x"..., \\xdf\n'
+    assert printed(sys.stdout) == b'a - b: -0.5 - 3 x "x"~, \\xdf\n'
 
 
 def test_what_an_encoding_has_is_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +87,7 @@ def test_commands_print_where_the_terminal_has_only_ascii(
     monkeypatch.setattr(sys, "stdout", terminal("ascii"))
     from incunabula.cli import main
 
-    with pytest.raises(SystemExit) as status:
-        main()
-    assert not status.value.code
+    main()
     assert b" - engine num" in printed(sys.stdout).replace(b" \n", b" ")
 
 

@@ -187,6 +187,7 @@ def test_steps() -> None:
     ]
     assert stepped()[-1] == ""
     assert "expected Enter" in stepped("99999999999999999999")[2]
+    assert board(stepped("0000000000005")[2]) == "board 5"
     assert "scores: player 0 0" in stepped(str(last))[2]
     assert "next: " in stepped()[1]
 
@@ -220,14 +221,23 @@ def test_it_steps_on_a_terminal(cli: Cli, table: Path) -> None:
 
 
 @pytest.mark.usefixtures("keyboard")
-@pytest.mark.parametrize("no_color", ["", "1"])
+@pytest.mark.parametrize(
+    ("no_color", "term", "coloured"),
+    [("", "xterm", True), ("1", "xterm", False), ("", "dumb", False)],
+)
 def test_boards_have_colours_where_stdout_is_a_terminal(
-    no_color: str, cli: Cli, table: Path, monkeypatch: pytest.MonkeyPatch
+    no_color: str,
+    term: str,
+    coloured: bool,
+    cli: Cli,
+    table: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", term)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     out = cli("replay", table).out
-    assert ("\x1b[" in out) == (no_color == "")
+    assert ("\x1b[" in out) == coloured
     assert "╭─ Scriptorium ─" in plain(out)
 
 

@@ -294,6 +294,7 @@ def test_a_terminal_that_has_only_ascii_shows_boards_too() -> None:
 def test_what_is_too_wide_is_cut() -> None:
     assert [cut("scribes", k) for k in (7, 6, 1, 0)] == ["scribes", "scrib…", "…", ""]
     assert cut("書物の塔", 6) == "書物…"
+    assert cut("e\u0301" * 9, 5) == "e\u0301" * 4 + "…"  # what takes no column isn't counted
     assert name("a \ufe0f  b") == "a b"
     assert bar(2, 3, "#000000", 3) == [*bar(2, 2, "#000000", 3)[:1], bar(0, 1, "#000000", 3)[1]]
     assert to_text([bar(2, 30, "#000000", 3)], colour=False) == "2/30"

@@ -27,6 +27,6 @@ def listed(name: str, text: str) -> list[str]:
 
 def whole(name: str, text: str) -> int:
     """A whole number."""
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
+    if not (text.isascii() and text.isdigit() and len(text) < 100):
         raise IncunabulaError(f"{name}: expected whole numbers above 0, got {text!r}")
     return int(text)

@@ -27,6 +27,7 @@ from incunabula.envs.errors import IncunabulaError
 
 GAMES = (256, 16384)  # random games: a glance, then more unless it has shown enough
 HOPELESS = 1e12  # states
+LONG = 200  # decisions of a game, after which it is enough to know that there is no hope
 Int64Array = npt.NDArray[np.int64]
 
 
@@ -65,20 +66,24 @@ def estimate(edition: Edition) -> Estimate:
 
 
 def _states(edition: Edition, games: int) -> float:
-    """The estimate from a number of random games."""
+    """The estimate from a number of random games; if they are long, from how they begin once that
+    shows that there are ``HOPELESS`` many."""
     # In a second; to compile the rules, for an edition that may well be refused, takes far longer.
     engine = BibliogamoEngine(edition, games, "numpy")
     t, rows = engine.tables, np.arange(games)
     engine.deal(rows, rows.astype(np.uint64))
     positions: list[npt.NDArray[np.uint64]] = []
     ways: list[npt.NDArray[np.float64]] = []
-    decision = 0
+    decision, most = 0, 0.0
     while (live := rows[engine.state.phase != engine.over]).size:
+        if decision >= LONG and most > HOPELESS:
+            break
         draws = key(0, np.uint64(AGENT_STREAM) + live.astype(np.uint64), decision)
         actions = nth_legal(engine.mask[live], draws)
         for columns, parts in _positions(engine, live, actions):
             positions.append(_hashed(np.concatenate([columns, parts], axis=1)))
             ways.append(_ways(parts, t.cards))
+            most = max(most, float(ways[-1].max(initial=0.0)))
         engine.apply(actions, live)
         decision += 1
     found = np.concatenate(positions)

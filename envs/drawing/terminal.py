@@ -75,10 +75,10 @@ def cut(text: str, width: int) -> str:
     """As much of a text as fits into so many columns; what is cut ends in an ellipsis."""
     if cell_len(text) <= width:
         return text
-    kept = text[: max(0, width - 1)]
-    while kept and cell_len(kept) > width - 1:
-        kept = kept[:-1]
-    return kept.rstrip() + "…" if width > 0 else ""
+    kept = 0
+    while cell_len(text[: kept + 1]) < width:
+        kept += 1
+    return text[:kept].rstrip() + "…" if width > 0 else ""
 
 
 def width_of(line: Line) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from incunabula.cli import run
 from incunabula.envs.errors import IncunabulaError
+from incunabula.exits import run
 from incunabula.training.ladder.short import short_table
 from incunabula.training.ladder.store import read_results
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from incunabula.cli import run
+from incunabula.exits import run
 
 
 def _main(
@@ -38,7 +38,7 @@ def _main(
 
 
 def main() -> None:
-    """Run and exit, with the statuses of `incunabula.cli.run`."""
+    """Run and exit, with the statuses of `incunabula.exits.run`."""
     run(lambda: typer.run(_main))
 
 

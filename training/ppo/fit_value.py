@@ -25,9 +25,9 @@ from torch import nn
 
 from incunabula.agents.policies import new_folder
 from incunabula.agents.policy_folder import Policy, load_policy, save_policy
-from incunabula.cli import run
 from incunabula.envs.chance import MASK64
 from incunabula.envs.editions import load_any_edition
+from incunabula.exits import run
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.ppo.value_games import FIRST_DEAL, Positions, play
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -113,6 +114,7 @@ def _frames(
     """``game_frames``, with a bar if it is slow; and every position's board as text."""
     drawing = import_module(f"incunabula.envs.{edition.game}.drawing")
     coloured = colour_wanted() and sys.stdout is not None and sys.stdout.isatty()
+    coloured = coloured and os.environ.get("TERM") != "dumb"
     with SlowProgress(len(replay.actions), "replay") as progress:
 
         def seen(engine: Engine) -> None:

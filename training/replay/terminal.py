@@ -52,7 +52,7 @@ def _wanted(answer: str, at: int) -> int | None:
     if answer in ("b", "back"):
         return at - 1
     if answer.isascii() and answer.isdigit():
-        return int(answer[:9])
+        return int(answer.lstrip("0")[:9] or 0)
     return None
 
 
