@@ -109,7 +109,9 @@ def _object(where: str, line: bytes) -> Json:
         value = json.loads(text, parse_constant=_refused, object_pairs_hook=_once)
     except _TwiceError as error:
         raise IncunabulaError(f"{where}: {error}") from None
-    except (json.JSONDecodeError, _NoNumberError, RecursionError) as error:
+    except RecursionError:
+        raise IncunabulaError(f"{where}: has too many brackets within brackets") from None
+    except (json.JSONDecodeError, _NoNumberError) as error:
         what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise IncunabulaError(f"{where}: isn't JSON, or is cut off: {what}") from None
     except ValueError:  # more digits than Python reads

@@ -1,6 +1,7 @@
 """How commands end: exit statuses, and errors in one line."""
 
 import contextlib
+import errno
 import os
 import sys
 import warnings
@@ -49,7 +50,8 @@ def run(command: Callable[[], object]) -> None:
         _discard_stdout()
         sys.exit(1)
     except OSError as error:
-        what = f"the output can't be written: {error.strerror}" if _output_fails() else error
+        output = _output_fails() or (error.errno == errno.ENOSPC and error.filename is None)
+        what = f"the output can't be written: {error.strerror}" if output else error
         print(f"incunabula: {what}", file=sys.stderr)
         _discard_stdout()
         sys.exit(2)

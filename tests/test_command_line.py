@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import re
@@ -106,12 +107,14 @@ def test_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert status_of(lambda: None) == 0
     assert status_of(raising(CheckFailedError("line 2: wrong"))) == 1
     assert status_of(raising(IncunabulaError("games: expected more"))) == 2
-    assert status_of(raising(OSError(28, "No space left on device"))) == 2
+    assert status_of(raising(OSError(errno.ENOSPC, "No space left on device"))) == 2
+    assert status_of(raising(OSError(errno.EACCES, "Permission denied", "a"))) == 2
     assert status_of(raising(KeyboardInterrupt())) == 130
     assert capsys.readouterr().err.splitlines() == [
         "incunabula: line 2: wrong",
         "incunabula: games: expected more",
-        "incunabula: [Errno 28] No space left on device",
+        "incunabula: the output can't be written: No space left on device",
+        f"incunabula: [Errno {errno.EACCES}] Permission denied: 'a'",
     ]
 
 
