@@ -29,6 +29,7 @@ from tests.browser import (
     visitor,
     wait_past,
 )
+from tests.replays import random_replay
 from tests.tables import legal, play_on, seated, uncompiled
 
 __all__ = ["chromium", "uncompiled"]
@@ -132,6 +133,58 @@ def test_a_game_is_played_by_keyboard_alone(chromium: Any, tmp_path: Path) -> No
         assert page.locator("#where").inner_text() == f"1 / {len(session.actions)}"
 
 
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_focus_is_never_lost(chromium: Any, tmp_path: Path, motion: str) -> None:
+    session = seated("scriptorium")
+    with (
+        served(session, tmp_path) as address,
+        visitor(chromium, reduced_motion=motion) as window,
+    ):
+        page = window.page
+        old = opened(page, address)
+        focused = "document.activeElement.id || document.activeElement.className.baseVal"
+        for _ in range(4):  # with the others' moves shown in between
+            page.locator(f".thing[data-mark='{marks(page)[0]}']").focus()
+            page.keyboard.press("Enter")
+            if page.locator("#choice[open]").count():
+                page.keyboard.press("Enter")
+            old = wait_past(page, old)
+            assert page.evaluate(focused) in ("scene", "thing", "thing legal")
+            page.locator(".thing.legal").first.wait_for(state="attached")
+            assert page.evaluate(focused).startswith("thing")
+        page.keyboard.press("Home")
+        assert page.evaluate(focused) == "scene"
+        page.keyboard.press("End")
+        assert page.evaluate(focused).startswith("thing")
+        for key, buttons in (("Home", ("first", "back")), ("End", ("forward", "last"))):
+            for button in buttons:
+                page.locator(f"#{button}").focus()
+                page.keyboard.press(key)
+                page.keyboard.press("Enter")
+                assert page.evaluate(focused) == button
+                assert page.locator(f"#{button}").get_attribute("aria-disabled") == "true"
+        page.locator("#larger").focus()
+        for _ in range(6):
+            page.keyboard.press("Enter")
+        assert page.evaluate(focused) == "larger"
+        page.keyboard.press("Home")
+        page.locator("#asked button").focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.matches('#actions button')")
+
+
+def test_a_finished_game_of_others_has_their_names(chromium: Any, tmp_path: Path) -> None:
+    theirs = random_replay("scriptorium-tiny", 2)
+    session = seated("scriptorium", deal=theirs.deal)
+    session.load(theirs)
+    with served(session, tmp_path) as address, visitor(chromium) as window:
+        opened(window.page, address)
+        names = window.page.locator("#scores .name").all_inner_texts()
+        assert names == [f"{name} (seat {k})" for k, name in enumerate(theirs.players)]
+        assert "You" not in window.page.locator("#asked").inner_text()
+        assert "you" not in window.page.locator("#moves").inner_text()
+
+
 def test_what_is_illegal_is_explained(chromium: Any, tmp_path: Path) -> None:
     session = seated("bibliogamo")
     with served(session, tmp_path) as address, visitor(chromium) as window:
@@ -148,6 +201,23 @@ def test_what_is_illegal_is_explained(chromium: Any, tmp_path: Path) -> None:
         page.keyboard.press("Escape")
         assert page.locator("#why[open]").count() == 0
         assert session.actions == []
+
+
+def test_a_program_that_is_gone_is_told_once(chromium: Any, tmp_path: Path) -> None:
+    session = seated("bibliogamo")
+    with served(session, tmp_path) as address, visitor(chromium) as window:
+        page = window.page
+        opened(page, address)
+        page.evaluate(
+            "told = 0;"
+            "new MutationObserver(() => told += 1).observe(byId('said'), { childList: true })"
+        )
+        page.route("**/*", lambda route: route.abort())
+        click_thing(page, marks(page, ".thing:not(.legal)")[0])
+        page.locator("#said", has_text="doesn’t answer").wait_for()
+        page.wait_for_timeout(5_000)  # for three questions whether the game has changed
+        assert page.evaluate("told") <= 2
+        window.errors[:] = [error for error in window.errors if "net::ERR_FAILED" not in error]
 
 
 def test_undo_hint_save_and_load(chromium: Any, tmp_path: Path) -> None:
@@ -175,9 +245,16 @@ def test_undo_hint_save_and_load(chromium: Any, tmp_path: Path) -> None:
         actions, board = list(session.actions), page.locator("#scene svg > g").inner_html()
         page.locator("#new").click()
         page.locator("#seed").fill("123")
-        page.locator("#anew-yes").click()
+        page.keyboard.press("Enter")
         old = wait_past(page, old)
         assert session.deal == {"seed": "123"}
+        page.locator("#actions button").first.click()
+        old = wait_past(page, old)
+        page.locator("#load").click()  # which gives the present game up, as a new one does
+        page.locator("#swap .close").click()
+        page.locator("#load").click()
+        with page.expect_file_chooser():
+            page.locator("#swap-yes").click()
         page.locator("#file").set_input_files(file)
         old = wait_past(page, old)
         assert session.actions == actions

@@ -14,6 +14,7 @@ const live = {
   busy: false,
   hint: null, // the hint that is waited for: {number, control}
   waits: [], // what is waited for, see `waiting`
+  gone: false, // whether it was said that the program doesn't answer
   used: new Set(), // agents that have given a hint, and "others" once they have moved
 };
 
@@ -24,7 +25,9 @@ async function call(path, body, signal) {
     body: JSON.stringify(body),
   };
   const response = await fetch(path, { cache: "no-store", signal, ...options });
-  return { status: response.status, answer: await response.json() };
+  const answer = await response.json();
+  live.gone = false;
+  return { status: response.status, answer };
 }
 
 // Say that something is waited for, and show for how long; what is returned ends that. `user` is
@@ -168,9 +171,10 @@ function sayAll(fresh, undone) {
 }
 
 function showMenu(game) {
-  if (!game.undo && document.activeElement === byId("undo")) byId("actions").focus();
-  byId("undo").disabled = !game.undo;
-  byId("hint").disabled = game.over;
+  for (const [id, disabled] of [["undo", !game.undo], ["hint", game.over]]) {
+    if (disabled && document.activeElement === byId(id)) byId("actions").focus();
+    byId(id).disabled = disabled;
+  }
   byId("as-page").hidden = !game.over;
   byId("undo").title = game.undo ? "Take the last move back" : game.undo_reason;
   const adviser = byId("adviser");
@@ -197,17 +201,27 @@ async function loadFile(file) {
   await change("load", { text: await file.text(), name: file.name }, () => say(`${file.name} is loaded. ${welcome()}`));
 }
 
+// Why nothing can be done with a thing.
+async function explain(mark) {
+  try {
+    tell((await call(`why?mark=${encodeURIComponent(mark)}`)).answer);
+  } catch {
+    say(NO_ANSWER);
+  }
+}
+
 function startLive() {
   document.body.classList.add("at-table");
   page.table = {
     act: (action) => change("act", { action }),
-    explain: async (mark) => tell((await call(`why?mark=${encodeURIComponent(mark)}`)).answer),
+    explain,
   };
   const buttons = {
     undo: () => change("undo", {}),
     hint: askHint,
     save,
-    load: () => byId("file").click(),
+    load: () => (page.frames.length > 1 && !page.game.over ? byId("swap").showModal() : byId("file").click()),
+    "swap-yes": () => { byId("swap").close(); byId("file").click(); },
     cancel: () => { dropHint(); say("No hint is waited for any more."); },
     new: () => byId("anew").showModal(),
     "anew-yes": () => {
@@ -217,6 +231,11 @@ function startLive() {
     },
   };
   for (const [id, done] of Object.entries(buttons)) byId(id).addEventListener("click", done);
+  byId("seed").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    buttons["anew-yes"]();
+  });
   byId("file").addEventListener("change", (event) => {
     const [file] = event.target.files;
     event.target.value = "";
@@ -250,7 +269,8 @@ async function look(first) {
     else if (status !== 200 && first) say(answer.error);
     if (answer.doing && !live.busy) waitElsewhere(answer.doing);
   } catch {
-    say(NO_ANSWER);
+    if (!live.gone) say(NO_ANSWER); // once, not at each question
+    live.gone = true;
   }
 }
 

@@ -40,8 +40,9 @@ function canAct() {
 }
 
 function playerName(seat) {
+  const held = page.game.players[seat] ?? `seat ${seat}`;
   const alone = page.table && page.game.persons.length === 1 && page.game.persons[0] === seat;
-  const name = alone ? "you" : (page.game.players[seat] ?? `seat ${seat}`);
+  const name = alone && held === "person" ? "you" : held; // a game that is over may be of others
   return page.game.players.length > 1 ? `${name} (seat ${seat})` : name;
 }
 
@@ -59,6 +60,15 @@ function say(text) {
   const said = byId("said");
   said.textContent = "";
   said.textContent = text;
+}
+
+// A button that leads nowhere now keeps the focus if it has it.
+function enable(id, enabled) {
+  byId(id).setAttribute("aria-disabled", String(!enabled));
+}
+
+function focusActions() {
+  (byId("actions").querySelector("button") ?? byId("actions")).focus();
 }
 
 // Frames come with the shapes that many of them share apart.
@@ -130,8 +140,8 @@ function showTimeline() {
   const { heading, asked } = frameNow();
   slider.setAttribute("aria-valuetext", [`position ${page.at} of ${last}`, heading, asked].filter(Boolean).join(", "));
   byId("where").textContent = `${page.at} / ${last}`;
-  for (const id of ["first", "back"]) byId(id).disabled = page.at === 0;
-  for (const id of ["forward", "last"]) byId(id).disabled = page.at === last;
+  for (const id of ["first", "back"]) enable(id, page.at > 0);
+  for (const id of ["forward", "last"]) enable(id, page.at < last);
 }
 
 function showScores(frame) {
@@ -177,14 +187,14 @@ function showActions(frame) {
       return htmlElement("li", {}, box);
     }),
   );
-  if (hadFocus) (byId("actions").querySelector("button") ?? byId("actions")).focus();
+  if (hadFocus) focusActions();
 }
 
 function asked(frame, active) {
   if (frame.to_move === null) return [resultOf(frame)];
   const who = playerName(frame.to_move);
   if (page.table && !isLast()) {
-    const go = htmlElement("button", { type: "button", className: "link", textContent: "Back to the game", onclick: () => show(page.frames.length - 1) });
+    const go = htmlElement("button", { type: "button", className: "link", textContent: "Back to the game", onclick: () => { show(page.frames.length - 1); focusActions(); } });
     return [`You are looking at an earlier position. `, go];
   }
   if (!page.table && isLast()) return [`The replay ends here, and the game isn’t over. ${who} is to move: ${frame.asked}.`];
@@ -307,8 +317,8 @@ function sizeBoard() {
   scene.style.setProperty("--board", `${size}px`);
   scene.classList.toggle("enlarged", size > 0);
   scene.scrollLeft = page.size === null ? 0 : middle * scene.scrollWidth - scene.clientWidth / 2;
-  byId("smaller").disabled = size === 0;
-  byId("larger").disabled = size === sizes().at(-1);
+  enable("smaller", size !== 0);
+  enable("larger", size !== sizes().at(-1));
   return size;
 }
 
@@ -398,6 +408,7 @@ function alongList(list, key) {
 // A digit settles an action unless another one's number begins with the same digits.
 function typed(digit, list) {
   const most = list.querySelectorAll("button").length;
+  if (!most) return; // nothing can be done in this position
   page.digits += digit;
   const number = Number(page.digits);
   if (number < 1 || number > most) {

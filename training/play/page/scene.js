@@ -118,7 +118,10 @@ class Board {
     root.append(title, picture);
     this.container.replaceChildren(root);
     this.things = new Map();
-    if (!interactive) return;
+    if (!interactive) {
+      if (hadFocus) this.container.focus({ preventScroll: true }); // until there are things again
+      return;
+    }
     for (const [mark, elements] of parts) {
       const name = nameOfThing(mark, texts.get(mark) ?? []);
       root.append(this.thing(mark, elements, name, legal.get(mark)));
