@@ -139,6 +139,11 @@ def test_the_native_sb3_environment_puts_its_games_side_by_side() -> None:
     assert whole.shape == (2 * height, *BIBLIOGAMO[1:])
     assert np.array_equal(whole[:height], first)
     assert np.array_equal(whole[height:], second)
+    for mode in (None, "ansi", "rgb_array"):
+        env = BibliogamoSB3VecEnv(2, "bibliogamo-tiny", seed=0, render_mode=mode)
+        env.reset()
+        with pytest.raises(IncunabulaError, match=r"got 'human'; a window shows a single game$"):
+            env.render("human")
 
 
 # How gymnasium makes what its recorders take.

@@ -173,16 +173,40 @@ def test_the_reason_is_the_one_a_player_would_give() -> None:
     assert why({"type": "sell"})[0] == "Order of decisions"
     assert why({"type": "pay", "card": 0}) == (
         "Order of decisions",
-        "phase hire asks for hire, lift or end, not pay",
+        "it isn't time to pay for a hire now, but to hire, lift the ban or end the turn",
     )
-    assert why({"type": "hire", "card": 0, "tower": 0})[0] == "R8"
-    assert why({"type": "hire", "card": 4, "tower": 0})[0] == "R4"
+    # Kinds have the names that pictures show.
+    hire = {"type": "hire", "tower": 0}
+    assert why(hire | {"card": 0}) == ("R8", "psalter lacks no artisan that card 0 hires")
+    assert why(hire | {"card": 4}) == (
+        "R4",
+        "card 4 hires the banned type binder; lift the ban first",
+    )
     assert engine.why_illegal(0, engine.actions.hire + 2 * engine.actions.towers) == (
         "step 4c",
         "hand slot 2 is empty (the hand holds 2 cards)",
     )
     engine.restore(0, form | {"hires_left": 0}, 0)
-    assert why({"type": "hire", "card": 0, "tower": 0})[0] == "R7"
+    assert why(hire | {"card": 0})[0] == "R7"
+    engine.restore(0, form | {"banned": 0}, 0)
+    assert why({"type": "lift", "card": 0}) == ("R11", "card 0's icon is binder, banned is scribe")
+
+
+def test_why_not_to_walk_names_the_tower_there() -> None:
+    engine = positions("bibliogamo", 200)
+    state = engine.state
+    asked, one = state.phase == Phase.TRAVEL, state.florins == 1
+    row = int(np.flatnonzero(asked & one)[0])
+    here = int(state.librarian[row])
+    there, spaces = (here + 2) % 6, engine.edition.board.spaces
+    assert engine.why_illegal(row, engine.actions.walk + here) == (
+        "step 4a",
+        f"the librarian is at {spaces[here]} (space {here}) already; stay instead",
+    )
+    assert engine.why_illegal(row, engine.actions.walk + there) == (
+        "step 4a",
+        f"walking to {spaces[there]} (space {there}) costs 2 florins, 1 held",
+    )
 
 
 def test_the_error_names_row_action_clause_and_reason() -> None:
@@ -196,7 +220,7 @@ def test_the_error_names_row_action_clause_and_reason() -> None:
     assert (e.value.row, e.value.action, e.value.clause) == (2, 6, "Order of decisions")
     assert str(e.value) == (
         "row 2: action 6 is illegal (Order of decisions): "
-        "phase hire asks for hire, lift or end, not wait"
+        "it isn't time to wait for another offer now, but to hire, lift the ban or end the turn"
     )
     assert engine.state.equal(before)
 

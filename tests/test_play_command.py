@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from incunabula.envs.editions import GAMES
-from incunabula.training.play import command
+from incunabula.training.play import command, server
 from incunabula.training.play.saves import Saves, replay_from_file
+from incunabula.training.play.server import Server
 from incunabula.training.play.session import Session
 from tests.commands import Cli, cli
 from tests.sites import Site
@@ -152,6 +153,36 @@ def test_what_is_lost_is_told_and_a_port_is_for_one(tmp_path: Path, cli: Cli) ->
         status, out, err = running.end(signal.SIGINT)
     assert (status, err) == (0, "")
     assert out.startswith("Not saved: the game is gone.")
+
+
+@pytest.mark.parametrize("played", [True, False])
+def test_a_game_that_cannot_be_recorded_at_the_end_is_said_to_be_lost(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: bool
+) -> None:
+    class Ends(Server):
+        """Is interrupted when the folder can no longer be written."""
+
+        def __init__(self, session: Session, saves: Saves, port: int) -> None:
+            super().__init__(session, saves, port)
+            self.game, self.folder = session, saves.folder
+
+        def run(self, on_start: Callable[[], object] | None = None) -> None:
+            self._socket.close()
+            if played:
+                play_on(self.game, 1)
+            self.folder.rmdir()
+            self.folder.touch()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(server, "Server", Ends)
+    first = seated("bibliogamo")
+    play_on(first, 2)
+    given = ("--load", Saves(tmp_path).save(first), "--record", tmp_path / "more")
+    outcome = cli("play", "bibliogamo", *given, "--no-browser")
+    assert outcome.status == 2
+    (line,) = outcome.err.strip().splitlines()
+    assert f"{tmp_path / 'more'}: can't be written: " in line
+    assert ("the game is gone" in line) == played
 
 
 def test_what_was_saved_or_loaded_is_not_lost(tmp_path: Path) -> None:

@@ -127,6 +127,56 @@ def test_errors_are_json_or_a_page_for_those_who_open_the_address(
         assert each.headers["cache-control"] == "no-store"
 
 
+def test_a_method_that_no_address_takes_is_answered_with_those_that_there_are(site: Site) -> None:
+    for path in ("", "state", "act"):
+        answer = site.ask(path, method="DELETE")
+        assert (answer.status, answer.headers.get("allow")) == (405, "GET, HEAD, POST")
+    assert site.ask("act").headers["allow"] == "POST"
+
+
+def test_half_of_a_surrogate_pair_is_quoted(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    at, half = site.state["number"], "\ud800"
+    loads = {
+        '{"format":1,"\\ud800":1}': "bad.jsonl",
+        "{}": half,
+        f'{{"format":1,"{half}":1}}': half,
+    }
+    bodies = [("load", {"at": at, "text": text, "name": name}) for text, name in loads.items()]
+    bodies += [("hint", {"at": at, "agent": half}), ("act", {"at": at, "action": half})]
+    for path, body in bodies:
+        answer = site.ask(path, body)
+        assert answer.status == 422
+        assert answer.json["error"]
+        assert answer.body.isascii()
+    assert site.ask("load", {"at": at, "text": "{}", "name": half}).json["error"].startswith(half)
+    assert caplog.records == []
+
+
+def sent(site: Site, request: str, *, close: bool = False) -> str:
+    """What comes of a request's text: the first line, or nothing if it isn't waited for."""
+    host, port = site.host.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(request.replace("\n", "\r\n").encode())
+        return "" if close else connection.recv(1 << 16).decode().partition("\r\n")[0]
+
+
+def test_requests_that_break_off_or_ask_for_more_are_no_news_in_the_terminal(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = site.address.split("/")[3]
+    head = f"Host: {site.host}\nContent-Type: application/json\n"
+    for rest in ("", "{}"):
+        sent(site, f"POST /{token}/act HTTP/1.1\n{head}Content-Length: 100\n\n{rest}", close=True)
+    upgrade = "Connection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\n"
+    for path in ("", "state", "nowhere"):
+        asked = f"GET /{token}/{path} HTTP/1.1\n{head}{upgrade}Sec-WebSocket-Key: aaaa\n\n"
+        assert sent(site, asked) == "HTTP/1.1 404 Not Found"
+    assert sent(site, "no request\n\n") == "HTTP/1.1 400 Bad Request"
+    for _ in range(3):  # by when what broke off is over
+        assert site.ask("state").status == 200
+    assert caplog.records == []
+
+
 def test_an_address_that_another_page_links_to_opens(site: Site) -> None:
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     assert site.ask(headers=link).status == 200
@@ -180,10 +230,11 @@ def test_an_illegal_action_is_explained(site: Site) -> None:
     (reason,) = answer.json["reasons"]
     why = site.session.engine.why_illegal(0, illegal)
     assert (reason["clause"], reason["reason"]) == why
-    for wrong in ("0", None, 1.0, True, -1, 10**30):
+    for wrong in ("0", None, 1.0, True, -1, 10**30, 10**4000):
         answer = site.ask("act", {"at": site.state["number"], "action": wrong})
         assert answer.status == 422
         assert "action" in answer.json["error"]
+        assert len(answer.json["error"]) < 200
 
 
 def test_things_say_why_not(site: Site) -> None:

@@ -94,6 +94,10 @@ def test_an_illegal_action_is_explained_and_changes_nothing() -> None:
     assert (error.value.clause, error.value.reason) == session.engine.why_illegal(0, illegal)
     with pytest.raises(IncunabulaError, match="is not an action"):
         session.act(-1)
+    for game in ("bibliogamo", "scriptorium"):
+        with pytest.raises(IncunabulaError, match="is not an action") as huge:
+            seated(game).act(10**4000)
+        assert len(str(huge.value)) < 200
     assert position(session) == before
 
 
@@ -291,7 +295,11 @@ def test_games_are_recorded_when_they_end(tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"edition_sha256": "0" * 64}, "edition_sha256"),
-        ({"game": "scriptorium"}, "game: is 'scriptorium'"),
+        ({"game": "scriptorium"}, "is a game of scriptorium, not of bibliogamo"),
+        (
+            {"game": "scriptorium", "players": ("a",) * 3, "scores": (0,) * 3},
+            "is a game of scriptorium, not of bibliogamo",
+        ),
         ({"players": ("a", "b"), "scores": (0, 0)}, "is a game of 2; here 1 play"),
         ({"scores": (99,)}, r"scores\[0\]: the actions score"),
         ({"actions": (1,)}, r"actions\[0\]: .*illegal"),

@@ -118,29 +118,44 @@ EMPTIER = stand(
     player=1,
 )
 REASONS: list[tuple[Json, Json, str, str]] = [
-    (BUSY, ink("red"), "phase 3", "phase illuminate asks for place or buy or end, not ink"),
-    (BUSY, place(1, "left"), "phase 3", "there is no tile 1 in seat 0's storage"),
-    (BUSY, place(0, "right", storage=False), "phase 3", "there is no tile 0 on seat 0's lectern"),
-    (BUSY, place(16, storage=False), "phase 3", "no space A is free (1 of 1 are filled)"),
-    (BUSY, place(0, "left"), "phase 3", "no space edge_left is free (6 of 6 are filled)"),
-    (BUSY, place(0, "left", paid=False), "phase 3", "no space edge_left is free (6 of 6 are"),
-    (BUSY, place(27), "S7", "tile 27 costs 2 black, 1 red; 1 black held, and nothing else pays"),
-    (BUSY, place(24), "S7", "tile 24 costs 1 black, 1 red, 2 gold; 2 gold needed, 1 held"),
+    (BUSY, ink("red"), "phase 3", "it isn't time to take ink now, but to place or buy"),
+    (BUSY, place(1, "left"), "phase 3", "there is no blue vine #1 in seat 0's storage"),
+    (
+        BUSY,
+        place(0, "right", storage=False),
+        "phase 3",
+        "there is no red vine #0 on seat 0's lectern",
+    ),
+    (BUSY, place(16, storage=False), "phase 3", "no space A is free (1 of 1 filled)"),
+    (BUSY, place(0, "left"), "phase 3", "no left edge is free (6 of 6 filled)"),
+    (BUSY, place(0, "left", paid=False), "phase 3", "no left edge is free (6 of 6 filled)"),
+    (
+        BUSY,
+        place(27),
+        "S7",
+        "red rubric text #27 costs 2 black, 1 red; 1 black held, and nothing else",
+    ),
+    (BUSY, place(24), "S7", "red initial #24 costs 1 black, 1 red, 2 gold; 2 gold needed, 1 held"),
     (
         *(BUSY, place(22), "S7"),
-        "tile 22 costs 1 black, 1 red, 1 blue, 1 green; 1 blue, 1 green short, which gold must "
-        "pay; 2 gold needed, 1 held",
+        "miniature D #22 costs 1 black, 1 red, 1 blue, 1 green; 1 blue, 1 green short, which gold "
+        "must pay; 2 gold needed, 1 held",
     ),
     (
         *(BUSY | {"player": 1}, place(27), "S7"),
-        "tile 27 costs 1 red (black is free); 1 red short, which gold must pay; 1 gold needed, 0 ",
+        "red rubric text #27 costs 1 red (black is free); 1 red short, which gold must pay; 1 gold",
     ),
     (BUSY, buy(30), "phase 3", "buying costs a help token, seat 0 has none"),
-    (BUSY | {"player": 1}, buy(5), "phase 3", "there is no tile 5 in the scriptorium"),
-    (BUSY | {"player": 1}, buy(5, 0), "phase 3", "there is no tile 5 in seat 0's storage"),
-    (GIVING, END, "phase 2", "phase lectern asks for lectern, not end"),
-    (GIVING, lectern(0, 0), "phase 2", "lectern 0 belongs to seat 1"),
-    (GIVING, lectern(3, 0), "phase 2", "lectern 3 is not in play this round; 0, 1, 2, 5 are"),
+    (BUSY | {"player": 1}, buy(5), "phase 3", "there is no red and green braid #5 in the"),
+    (BUSY | {"player": 1}, buy(5, 0), "phase 3", "there is no red and green braid #5 in seat 0's"),
+    (GIVING, END, "phase 2", "it isn't time to end the turn now, but to choose a lectern"),
+    (GIVING, lectern(0, 0), "phase 2", "lectern black belongs to seat 1"),
+    (
+        GIVING,
+        lectern(3, 0),
+        "phase 2",
+        "lectern green is not in play this round; black, red, blue, quill are",
+    ),
     (GIVING, lectern(1, 1), "phase 2", "seat 1 has a lectern already"),
     (BEGINNING, lectern(1, 2), "S4", "nobody chooses his own lectern without the grimoire"),
     (
@@ -150,13 +165,13 @@ REASONS: list[tuple[Json, Json, str, str]] = [
     (TAKING, ink("black", "black"), "phase 1", "2 black wanted, the pot has 1"),
     (TAKING, ink("red", "gold"), "phase 1", "1 gold wanted, the pot has 0"),
     (TAKING, GRIMOIRE, "phase 1", "seat 0 has taken the grimoire this round"),
-    (TAKING, TAKE_POINTS, "phase 1", "phase ink asks for ink or grimoire, not points"),
+    (TAKING, TAKE_POINTS, "phase 1", "it isn't time to take points for the quill now, but"),
     (
         *(CROWDED, discard("red"), "phase 4"),
         "storage holds 8 tiles and achievements, 7 may stay: discard one of those before inks",
     ),
-    (CROWDED, discard(3), "phase 4", "seat 0 has no tile 3 in storage"),
-    (CROWDED, discard("left_page"), "phase 4", "seat 0 has no achievement left_page"),
+    (CROWDED, discard(3), "phase 4", "seat 0 has no red and blue braid #3 in storage"),
+    (CROWDED, discard("left_page"), "phase 4", "seat 0 has no achievement left page"),
     (EMPTIER, discard(16), "phase 4", "storage holds 1 tiles and achievements, 7 may stay: only"),
     (EMPTIER, discard("gold"), "phase 4", "seat 1 has no gold ink"),
     (
@@ -201,8 +216,8 @@ def test_the_error_names_row_action_clause_and_reason() -> None:
         engine.apply(actions)
     assert (e.value.row, e.value.action, e.value.clause) == (2, actions[2], "phase 1")
     assert str(e.value) == (
-        f"row 2: action {actions[2]} is illegal (phase 1): phase ink asks for ink or grimoire, "
-        "not end"
+        f"row 2: action {actions[2]} is illegal (phase 1): it isn't time to end the turn now, but "
+        "to take ink or the grimoire"
     )
     assert engine.state.equal(before)
 

@@ -20,6 +20,7 @@ from incunabula.envs.drawing.modes import (
     ANSI,
     BATCH_MODES,
     FPS,
+    HUMAN,
     PIXELS,
     Pixels,
     Size,
@@ -196,7 +197,13 @@ class GamesSB3VecEnv(VecEnv):
         return [wrapper_class is Monitor for _ in self._indices(indices)]
 
     def render(self, mode: str | None = None) -> Any:
-        """The boards: under ``ansi`` one text, game after game; else as stable-baselines3 does."""
+        """The boards: under ``ansi`` one text, game after game; else as stable-baselines3 does.
+
+        Raises:
+            IncunabulaError: ``human``, which is for a single game, or no game has been dealt.
+        """
+        if mode == HUMAN:  # which stable-baselines3 would open by itself, of all games' pictures
+            checked_render_mode(mode, BATCH_MODES)
         if (mode or self.render_mode) != ANSI:
             return super().render(mode)
         self._check_dealt()

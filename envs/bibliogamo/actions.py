@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incunabula.envs.bibliogamo.tables import Tables
+from incunabula.envs.documents import show
 from incunabula.envs.errors import IncunabulaError
 
 Json = dict[str, Any]
@@ -98,7 +99,7 @@ class Actions:
         whole = isinstance(action, (int, np.integer)) and not isinstance(action, (bool, np.bool_))
         if not whole or not 0 <= action < self.n:  # type: ignore[operator]
             raise IncunabulaError(
-                f"action: {action!r} is not an action; expected an integer in 0..{self.n - 1}"
+                f"action: {show(action)} is not an action; expected an integer in 0..{self.n - 1}"
             )
 
     def to_json(self, action: int, hand: npt.NDArray[np.int16], cards: int) -> Json:

@@ -107,7 +107,8 @@ class BibliogamoEngine(Engine):
     # Looking ------------------------------------------------------------------------------------
 
     def _why_illegal(self, row: int, action: int) -> tuple[str, str]:
-        return why_illegal(self.tables, self.actions, self.state.public(), row, action)
+        public = self.state.public()
+        return why_illegal(self.edition, self.tables, self.actions, public, row, action)
 
     def observe(self, out: Float32Array | None = None) -> Float32Array:
         """Observations of all rows, float32 (N, F).

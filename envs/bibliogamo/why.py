@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from incunabula.envs.bibliogamo.actions import Actions
+from incunabula.envs.bibliogamo.actions import Actions, Kind
+from incunabula.envs.bibliogamo.edition import Edition
 from incunabula.envs.bibliogamo.state import Phase, PublicState
 from incunabula.envs.bibliogamo.tables import Tables
 
-_ASKED = {
-    Phase.TRAVEL: "stay or walk",
-    Phase.SELL: "keep or sell",
-    Phase.PRICE: "accept or wait",
-    Phase.HIRE: "hire, lift or end",
-    Phase.PAY: "pay",
+# What each phase asks for: the kinds of actions, and in words.
+_ASKED: dict[Phase, tuple[tuple[Kind, ...], str]] = {
+    Phase.TRAVEL: ((Kind.TRAVEL,), "stay or walk"),
+    Phase.SELL: ((Kind.KEEP, Kind.SELL), "keep or sell the finished book"),
+    Phase.PRICE: ((Kind.ACCEPT, Kind.WAIT), "accept the offer or wait a day for another"),
+    Phase.HIRE: ((Kind.HIRE, Kind.LIFT, Kind.END), "hire, lift the ban or end the turn"),
+    Phase.PAY: ((Kind.PAY,), "discard a card to pay for the hire"),
+}
+_DONE = {
+    Kind.TRAVEL: "stay or walk",
+    Kind.KEEP: "keep a book",
+    Kind.SELL: "sell a book",
+    Kind.ACCEPT: "accept an offer",
+    Kind.WAIT: "wait for another offer",
+    Kind.HIRE: "hire",
+    Kind.LIFT: "lift the ban",
+    Kind.PAY: "pay for a hire",
+    Kind.END: "end the turn",
 }
 
 
-def why_illegal(t: Tables, a: Actions, p: PublicState, i: int, action: int) -> tuple[str, str]:
-    """(clause, reason) for an action that is illegal in row ``i``."""
-    phase = Phase(int(p.phase[i]))
+def why_illegal(
+    edition: Edition, t: Tables, a: Actions, p: PublicState, i: int, action: int
+) -> tuple[str, str]:
+    """(clause, reason) for an action that is illegal in row ``i``; kinds by the edition's names."""
+    phase, kind = Phase(int(p.phase[i])), Kind(int(a.kind[action]))
     if phase == Phase.OVER:
         return "End", f"the game is over (time {int(p.time[i])} of {t.days}); deal a new one"
-    kind = a.describe(action)["type"]
-    if kind not in _ASKED[phase].replace(",", "").split():
-        return (
-            "Order of decisions",
-            f"phase {phase.name.lower()} asks for {_ASKED[phase]}, not {kind}",
-        )
-    if kind == "walk":
-        return _why_no_walk(t, p, i, action - a.walk)
-    if kind == "wait":
+    kinds, asked = _ASKED[phase]
+    if kind not in kinds:
+        return "Order of decisions", f"it isn't time to {_DONE[kind]} now, but to {asked}"
+    if kind == Kind.TRAVEL:
+        return _why_no_walk(edition, t, p, i, action - a.walk)
+    if kind == Kind.WAIT:
         if p.time[i] >= t.days:
             return "step 4b", f"no day is left to wait (time {int(p.time[i])} of {t.days})"
         return "R10", "deck and discard pile are empty: no card can be flipped"
@@ -37,35 +49,41 @@ def why_illegal(t: Tables, a: Actions, p: PublicState, i: int, action: int) -> t
     if slot >= held:
         return "step 4c", f"hand slot {slot} is empty (the hand holds {held} cards)"
     card = int(p.hand[i, slot])
-    if kind == "lift":
-        return _why_no_lift(t, p, i, card)
-    return _why_no_hire(t, p, i, card, (action - a.hire) % a.towers, held)
+    if kind == Kind.LIFT:
+        return _why_no_lift(edition, t, p, i, card)
+    return _why_no_hire(edition, t, p, i, card, int(a.tower[action]), held)
 
 
-def _why_no_walk(t: Tables, p: PublicState, i: int, space: int) -> tuple[str, str]:
+def _why_no_walk(
+    edition: Edition, t: Tables, p: PublicState, i: int, space: int
+) -> tuple[str, str]:
     cost = int(t.distance[p.librarian[i], space])
+    there = f"{edition.board.spaces[space]} (space {space})"
     if cost == 0:
-        return "step 4a", f"the librarian is on space {space} already; stay instead"
-    return "step 4a", f"walking to space {space} costs {cost} florins, {int(p.florins[i])} are held"
+        return "step 4a", f"the librarian is at {there} already; stay instead"
+    florins = "florin" if cost == 1 else "florins"
+    return "step 4a", f"walking to {there} costs {cost} {florins}, {int(p.florins[i])} held"
 
 
-def _why_no_lift(t: Tables, p: PublicState, i: int, card: int) -> tuple[str, str]:
+def _why_no_lift(edition: Edition, t: Tables, p: PublicState, i: int, card: int) -> tuple[str, str]:
     if t.lifts_per_turn == 0:
         return "R11", "this edition allows no lift (rules.lifts_per_turn is 0)"
     if p.banned[i] < 0:
         return "R11", "nothing is banned, or the ban has been lifted already"
-    return "R11", f"card {card}'s icon is type {int(t.icon[card])}, banned is {int(p.banned[i])}"
+    icon, banned = edition.cards[card].icon, edition.artisan_types[p.banned[i]]
+    return "R11", f"card {card}'s icon is {icon}, banned is {banned}"
 
 
 def _why_no_hire(
-    t: Tables, p: PublicState, i: int, card: int, tower: int, held: int
+    edition: Edition, t: Tables, p: PublicState, i: int, card: int, tower: int, held: int
 ) -> tuple[str, str]:
     if p.hires_left[i] == 0:
         return "R7", f"no hire is left this turn (rules.hires_per_turn is {t.hires_per_turn})"
     if held < 2:
         return "step 4c", "a hire needs two cards in hand, one to play and one to pay"
     if t.bans[p.banned[i], card]:
-        return "R4", f"card {card} hires the banned type {int(p.banned[i])}; lift the ban first"
+        banned = edition.artisan_types[p.banned[i]]
+        return "R4", f"card {card} hires the banned type {banned}; lift the ban first"
     if p.supply[i] == 0:
         return "R8", "no cube is left in the supply, so the hire would place none"
-    return "R8", f"tower {tower} lacks no artisan that card {card} hires"
+    return "R8", f"{edition.towers[tower].name} lacks no artisan that card {card} hires"

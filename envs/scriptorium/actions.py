@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incunabula.envs.documents import show
 from incunabula.envs.errors import IncunabulaError
 from incunabula.envs.scriptorium.tables import ACHIEVEMENTS, INKS, SIDES, Tables
 
@@ -116,9 +117,10 @@ class Actions:
     def check(self, action: int) -> None:
         """Raise IncunabulaError unless ``action`` is the number of an action."""
         if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
-            raise IncunabulaError(f"action: expected an integer, got {action!r}")
+            raise IncunabulaError(f"action: expected an integer, got {show(action)}")
         if not 0 <= action < self.n:
-            raise IncunabulaError(f"action: {action} is not an action; expected 0..{self.n - 1}")
+            number = show(int(action))
+            raise IncunabulaError(f"action: {number} is not an action; expected 0..{self.n - 1}")
 
     def describe(self, action: int) -> Json:
         """What an action number means: the JSON form with relative seats (0 = oneself)."""

@@ -102,7 +102,9 @@ class ScriptoriumEngine(Engine):
 
     def _why_illegal(self, row: int, action: int) -> tuple[str, str]:
         public = self.state.public()
-        return why_illegal(self.tables, self.actions, public, self.num_players, row, action)
+        return why_illegal(
+            self.edition, self.tables, self.actions, public, self.num_players, row, action
+        )
 
     def observe(self, out: Float32Array | None = None, seats: Seats | None = None) -> Float32Array:
         """Observations of all rows, float32 (N, F).

@@ -8,6 +8,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
 from incunabula.agents.registry import AGENTS, OPTIMAL, SEARCHERS
@@ -18,7 +19,7 @@ from incunabula.envs.replay import Replay
 from incunabula.training.arguments import check_game
 from incunabula.training.evaluation.files import check_folder, kept_if_used
 from incunabula.training.play.saves import Saves, replay_from_file
-from incunabula.training.play.session import Session
+from incunabula.training.play.session import Session, check_game_of
 from incunabula.training.play.table import PERSON, Table, set_table
 
 SLOW = 3.0  # seconds after which the terminal says what is waited for
@@ -61,8 +62,7 @@ def run_play(
     replay = None
     if load is not None:
         replay = replay_from_file(load)
-        if replay.game != game:
-            raise IncunabulaError(f"{replay.where}: is a game of {replay.game}, not of {game}")
+        check_game_of(replay, game)
         edition = edition_of(replay).name if edition is None else edition
         if len(replay.players) > 1:
             players = len(replay.players) if players is None else players
@@ -90,12 +90,22 @@ def run_play(
             pass
         finally:
             if record is not None and session.replay.actions:
-                saved = saves.save(session)
+                saved = _saved_at_the_end(saves, session)
         print(file=sys.stderr)
         if saved is not None:
             print(f"Saved: {saved}")
         elif saves.lost(session):
             print("Not saved: the game is gone. With --record DIR games are saved by themselves.")
+
+
+def _saved_at_the_end(saves: Saves, session: Session) -> Path:
+    """The file that the game is in; an IncunabulaError says if it is lost."""
+    try:
+        return saves.save(session)
+    except IncunabulaError as error:
+        if saves.lost(session):
+            raise IncunabulaError(f"{error}; not saved, the game is gone") from None
+        raise
 
 
 def _check_named(**options: str | None) -> None:

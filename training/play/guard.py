@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from html import escape
 from typing import Any
@@ -29,6 +30,7 @@ HEADERS = {
     "x-frame-options": "DENY",
 }
 JSON_TYPE = "application/json"
+METHODS = ("GET", "HEAD", "POST")  # each of some address
 NOTHING_HERE = "there is nothing here; open the address that the program has printed"
 PLAIN_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -36,6 +38,13 @@ PLAIN_PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark"><title>incunabula</title></head>
 <body><h1>incunabula</h1><p>{text}</p></body></html>
 """
+
+
+class AsciiJSON(JSONResponse):
+    """JSON in ASCII: what a request quotes may hold half of a surrogate pair, which is no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def refusal(
@@ -46,7 +55,7 @@ def refusal(
     if "text/html" in Headers(scope=scope).get("accept", ""):
         page = PLAIN_PAGE.format(text=escape(f"{text[0].upper()}{text[1:]}."))
         return HTMLResponse(page, status, headers)
-    return JSONResponse({"error": text}, status, headers)
+    return AsciiJSON({"error": text}, status, headers)
 
 
 class Guard:
@@ -80,7 +89,9 @@ class Guard:
 
         refused = self._refusal(scope)
         if refused is not None:
-            await refusal(scope, *refused)(scope, receive, send_guarded)
+            status, text = refused
+            headers = {"Allow": ", ".join(METHODS)} if status == 405 else None
+            await refusal(scope, status, text, headers)(scope, receive, send_guarded)
             return
         _, _, rest = scope["path"][1:].partition("/")
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode(), "root_path": ""}
@@ -106,6 +117,8 @@ class Guard:
         token, slash, _ = scope["path"][1:].partition("/")
         if not slash or not hmac.compare_digest(token.encode(), self.token.encode()):
             return 404, NOTHING_HERE
+        if only("upgrade").strip().lower() == "websocket":
+            return 404, NOTHING_HERE
         if scope["method"] == "POST":
             if only("content-type").partition(";")[0].strip().lower() != JSON_TYPE:
                 return 415, f"expected a body of type {JSON_TYPE}"
@@ -114,6 +127,6 @@ class Guard:
                 return 411, "expected a body with its length"
             if len(length) > 12 or int(length) > self.most_bytes:
                 return 413, f"expected a body of at most {self.most_bytes:,} bytes"
-        elif scope["method"] not in ("GET", "HEAD"):
+        elif scope["method"] not in METHODS:
             return 405, "expected GET or POST"
         return None

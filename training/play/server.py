@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from incunabula.envs.chance import check_seed
@@ -24,7 +24,7 @@ from incunabula.envs.engine import Json
 from incunabula.envs.errors import IllegalActionError, IncunabulaError
 from incunabula.envs.lines import MAX_LINE
 from incunabula.envs.replay import replay_line
-from incunabula.training.play.guard import NOTHING_HERE, App, Guard, refusal
+from incunabula.training.play.guard import NOTHING_HERE, App, AsciiJSON, Guard, refusal
 from incunabula.training.play.html import PAGE, PARTS, packed, page_file, replay_html
 from incunabula.training.play.saves import Saves, replay_from_text
 from incunabula.training.play.session import Moment, Session, StaleError
@@ -86,18 +86,18 @@ class Room:
         if self._changing is not None:
             what, since = self._changing
             content["doing"] = {"what": what, "seconds": round(time.monotonic() - since, 1)}
-        return JSONResponse(content)
+        return AsciiJSON(content)
 
     async def _why(self, request: Request) -> Response:
         """Why nothing can be done with a thing."""
         if self._changing is not None:
-            return JSONResponse({"error": "One moment: the last move is still being played."})
+            return AsciiJSON({"error": "One moment: the last move is still being played."})
         mark = request.query_params.get("mark", "")
         async with self._turn:
             reasons = await self.workers.do(lambda: self.session.why(mark))
         if not reasons:
-            return JSONResponse({"error": "Nothing is ever done with this; it is there to see."})
-        return JSONResponse({"reasons": [reason._asdict() for reason in reasons]})
+            return AsciiJSON({"error": "Nothing is ever done with this; it is there to see."})
+        return AsciiJSON({"reasons": [reason._asdict() for reason in reasons]})
 
     async def _page_of_game(self, request: Request) -> Response:
         """A finished game as one file for browsers."""
@@ -128,7 +128,7 @@ class Room:
             except (ValueError, RecursionError):
                 body = None
             if not isinstance(body, dict):
-                return JSONResponse({"error": "expected a JSON object"}, 400)
+                return AsciiJSON({"error": "expected a JSON object"}, 400)
             try:
                 status, content = 200, await done(body)
             except IncunabulaError as error:
@@ -136,7 +136,7 @@ class Room:
             moment = self.session.moment
             if moment.number != body.get("at"):
                 content["state"] = _state(moment, _integer(body.get("seen")))
-            return JSONResponse(content, status)
+            return AsciiJSON(content, status)
 
         return endpoint
 
@@ -273,15 +273,20 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return refusal(request.scope, error.status_code, text, error.headers)
 
 
+async def _gone(request: Request, error: Exception) -> Response:
+    """What nobody gets: the page was closed before its request was sent in full."""
+    return refusal(request.scope, 400, "expected a body of the length that was told")
+
+
 async def _failed(request: Request, error: Exception) -> Response:
     """What the page is told of a fault of the program, which the terminal shows in full."""
     text = "The program has failed; the terminal that it runs in says how."
-    return JSONResponse({"error": text}, 500)
+    return AsciiJSON({"error": text}, 500)
 
 
 def make_app(room: Room, host: str, token: str) -> App:
     """The application: the page of a game, behind its guard."""
-    handlers = {HTTPException: _not_found, Exception: _failed}
+    handlers = {HTTPException: _not_found, ClientDisconnect: _gone, Exception: _failed}
     app = Starlette(routes=room.routes(), exception_handlers=handlers)
     app.router.redirect_slashes = False  # an address is one of those that there are, or it isn't
     return Guard(app, host, token, MOST_BYTES)
@@ -323,6 +328,7 @@ class Server:
             ws="none",
             lifespan="off",
             log_config=None,
+            log_level="error",  # its warnings are of requests, which are answered
             access_log=False,
             server_header=False,
             proxy_headers=False,

@@ -58,6 +58,12 @@ class Reason(NamedTuple):
     actions: int  # how many
 
 
+def check_game_of(replay: Replay, game: str) -> None:
+    """IncunabulaError unless this is the game that a replay is of."""
+    if replay.game != game:
+        raise IncunabulaError(f"{replay.where}: is a game of {replay.game}, not of {game}")
+
+
 class Session:
     """A game that is being played.
 
@@ -70,13 +76,14 @@ class Session:
         replay: what has been played already; see ``load``.
 
     Raises:
-        IncunabulaError: the deal or what has been played isn't possible, or an agent fails.
+        IncunabulaError: the deal or what has been played isn't possible here, or an agent fails.
     """
 
     def __init__(
         self, table: Table, deal: Json | None = None, replay: Replay | None = None
     ) -> None:
         if replay is not None:
+            check_game_of(replay, table.edition.game)
             if len(replay.players) != len(table.agents):
                 raise IncunabulaError(
                     f"{replay.where}: is a game of {len(replay.players)}; here "
