@@ -163,7 +163,7 @@ BAD_FIELDS: list[tuple[dict[str, Any], str]] = [
         r"actions\[0\]: expected a whole number in 0\.\.4\d+, got '1'",
     ),
     ({"actions": [10**15]}, r"actions\[0\]: 1000000000000000 is not an action; expected 0\.\.19"),
-    ({"actions": [4]}, r"actions\[0\]: action 4 is illegal \(Order of decisions\): phase hire"),
+    ({"actions": [4]}, r"actions\[0\]: action 4 is illegal \(Order of decisions\): it isn't time"),
     ({"actions": {}}, r"actions: expected a list, got an empty mapping"),
     ({"deal": 7}, r"deal: expected a mapping with either seed or tape, got 7"),
     ({"deal": {}}, r"deal: expected a mapping with either seed or tape"),
