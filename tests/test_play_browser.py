@@ -215,7 +215,7 @@ def test_a_program_that_is_gone_is_told_once(chromium: Any, tmp_path: Path) -> N
         page.route("**/*", lambda route: route.abort())
         click_thing(page, marks(page, ".thing:not(.legal)")[0])
         page.locator("#said", has_text="doesn’t answer").wait_for()
-        page.wait_for_timeout(5_000)  # for three questions whether the game has changed
+        page.wait_for_timeout(3_500)  # for two questions whether the game has changed
         assert page.evaluate("told") <= 2
         window.errors[:] = [error for error in window.errors if "net::ERR_FAILED" not in error]
 

@@ -99,7 +99,7 @@ def test_is_legal_on_random_editions(edition: dict[str, Any], seed: int) -> None
     playout(engine, make_rollouts(make_greedy("bibliogamo"), "bibliogamo", Budget(12)))
 
 
-@settings(deadline=None, max_examples=8 if can_compile() else 1)
+@settings(deadline=None, max_examples=5 if can_compile() else 1)
 @given(editions_scriptorium(), SEEDS)
 def test_is_legal_on_random_editions_for_several(edition: dict[str, Any], seed: int) -> None:
     engine = ScriptoriumEngine(edition, 1, edition["rules"]["players"][0], "auto")
